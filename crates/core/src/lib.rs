@@ -1,0 +1,1 @@
+//! Reads skills and checks them.

@@ -1,0 +1,2 @@
+//! Generators.
+fn main() {}
