@@ -1,1 +1,41 @@
-//! The command line.
+//! The command line of skillgauge: arguments in, a call of the library, output and an exit code.
+//!
+//! `args/` declares what can be typed, `commands/` does it, [`Printer`] is the only thing that writes to the
+//! terminal, [`ExitCode`] the only place that knows what an exit code means.
+
+pub mod args;
+mod commands;
+mod exit_code;
+mod printer;
+
+pub use exit_code::ExitCode;
+pub use printer::Printer;
+
+use args::{Cli, Command};
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+/// The whole command line as clap sees it; documentation and completions are made from it.
+pub fn command() -> clap::Command {
+    args::grouped(Cli::command())
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> std::process::ExitCode {
+    let cli = match command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are fine, everything else is bad usage.
+            let code = if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    let printer = Printer::new(cli.color);
+    let outcome = match cli.command {
+        Command::Validate(args) => commands::validate::run(&args, &printer),
+        Command::Explain(args) => commands::explain::run(&args, &printer),
+        Command::Schema(args) => commands::schema::run(&args, &printer),
+        Command::Completions(args) => commands::completions::run(&args, &printer),
+    };
+    outcome.unwrap_or_else(|error| printer.error(&error)).into()
+}

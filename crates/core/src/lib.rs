@@ -1,1 +1,13 @@
-//! Reads skills and checks them.
+//! Reads skills, checks them, and renders what was found.
+//!
+//! Synchronous and deterministic: no clock, no environment, no randomness that is not seeded. Nothing here
+//! prints; a command of the `skillgauge` binary hands in paths and writers.
+
+pub mod finding;
+pub mod output;
+pub mod profile;
+pub mod rule;
+pub mod skill;
+pub mod text;
+pub mod validate;
+pub mod yaml;

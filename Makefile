@@ -1,0 +1,40 @@
+# `make test` is all that CI runs. It installs what is missing, then checks everything.
+
+# One build cache for all clones and runs; cargo itself rebuilds what changed.
+export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skillgauge/target
+export CARGO_TERM_COLOR ?= never
+
+.PHONY: test setup format lint unit generate build bench fuzz clean
+
+test: setup format lint unit
+
+setup:
+	@scripts/install-needs
+
+format:
+	cargo fmt --all --check
+
+lint:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Drift of generated files is a test too (crates/dev/tests/project.rs).
+unit:
+	cargo test --workspace --locked
+
+# Writes docs/rules.md, docs/cli.md and schemas/ anew from the code.
+generate:
+	cargo run --quiet -p skillgauge-dev
+
+build:
+	cargo build --release --locked -p skillgauge
+
+# Measures beside the public skills-ref validator and writes docs/performance.md.
+bench:
+	cargo bench -p skillgauge --bench validate -- --write
+
+# Each fuzz target for a minute. Needs the nightly toolchain and cargo-fuzz.
+fuzz:
+	@scripts/fuzz 60
+
+clean:
+	cargo clean

@@ -1,0 +1,48 @@
+//! What `skillgauge explain` and docs/rules.md say of a rule: its own documentation comment.
+
+use std::fmt::Write as _;
+
+use crate::rule::{DefaultLevel, Fixable, Origin, Rule};
+
+/// One line for each rule.
+pub fn listing(rules: &[&Rule]) -> String {
+    let width = rules.iter().map(|rule| rule.code.len()).max().unwrap_or_default();
+    let mut out = String::new();
+    for rule in rules {
+        let level = level(rule.level);
+        let _ = writeln!(out, "{:width$}  {level:14}  {}", rule.code, rule.title());
+    }
+    out
+}
+
+/// Everything about one rule, as Markdown.
+pub fn page(rule: &Rule) -> String {
+    let mut out = format!("# {}: {}\n\n", rule.code, rule.title());
+    let _ = writeln!(out, "{}\n", facts(rule));
+    out.push_str(&rule.body());
+    out.push('\n');
+    out
+}
+
+/// Level, origin and so on, in a sentence.
+pub fn facts(rule: &Rule) -> String {
+    let origin = match rule.origin {
+        Origin::Contract => "from the validation contract",
+        Origin::Extra => "an extra rule of skillgauge",
+    };
+    let fixable = match rule.fixable {
+        Fixable::Yes => "; `--fix` can put it right",
+        Fixable::No => "",
+    };
+    format!("Level: {}; {origin}; since {}{fixable}.", level(rule.level), rule.since)
+}
+
+/// The level as the contract writes it.
+pub fn level(level: DefaultLevel) -> &'static str {
+    match level {
+        DefaultLevel::Off => "off",
+        DefaultLevel::Warning => "warning",
+        DefaultLevel::WarningOrStrictError => "warning/error",
+        DefaultLevel::Error => "error",
+    }
+}

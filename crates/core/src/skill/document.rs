@@ -1,0 +1,120 @@
+//! Reads a SKILL.md: bytes to text, front matter and body, whatever the file contains.
+
+use std::cell::OnceCell;
+use std::io::Read as _;
+use std::path::Path;
+
+use super::front_matter::{self, FrontMatter, Parts};
+use super::markdown::Markdown;
+use crate::text::Span;
+use crate::yaml::{Entry, Mapping};
+
+/// The largest SKILL.md that is read. The largest public ones have some hundred kilobytes.
+pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The name that every agent looks for.
+pub const SKILL_MD: &str = "SKILL.md";
+
+/// A SKILL.md that could be read.
+#[derive(Debug)]
+pub struct Document {
+    /// The text without a byte order mark; bytes that are not UTF-8 are replaced by U+FFFD.
+    pub text: String,
+    /// Whether a byte order mark came first.
+    pub byte_order_mark: bool,
+    /// The first byte that is not UTF-8.
+    pub not_utf8_at: Option<usize>,
+    /// Front matter and body.
+    pub parts: Parts,
+    markdown: OnceCell<Markdown>,
+}
+
+/// Why a SKILL.md could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// The system says no.
+    #[error("cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// Bigger than any SKILL.md should be.
+    #[error("has {size} bytes; SKILL.md files over {limit} bytes are not read")]
+    TooLarge {
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A folder, a pipe, a device.
+    #[error("is not a regular file")]
+    NotFile,
+}
+
+impl Document {
+    /// Reads the file at `path`, which must be a regular file or a link to one.
+    pub fn read(path: &Path) -> Result<Self, DocumentError> {
+        let mut file = fs_err::File::open(path)?;
+        let size = file.metadata()?.len();
+        if size > MAX_BYTES {
+            return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
+        }
+        // One byte more than the size, so that a single read also sees the end of the file.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        file.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(Self::from_bytes(bytes))
+    }
+
+    /// The document that these bytes make.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        let (text, not_utf8_at) = match String::from_utf8(bytes) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
+            }
+        };
+        match text.strip_prefix('\u{feff}') {
+            Some(rest) => {
+                let mark = text.len() - rest.len();
+                Self::new(rest.to_owned(), true, not_utf8_at.map(|at| at.saturating_sub(mark)))
+            }
+            None => Self::new(text, false, not_utf8_at),
+        }
+    }
+
+    fn new(text: String, byte_order_mark: bool, not_utf8_at: Option<usize>) -> Self {
+        let parts = front_matter::split(&text);
+        Self { text, byte_order_mark, not_utf8_at, parts, markdown: OnceCell::new() }
+    }
+
+    /// The front matter's mapping, when it has one.
+    pub fn mapping(&self) -> Option<&Mapping> {
+        match &self.parts.front_matter {
+            FrontMatter::Mapping(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    /// Key and value of a front matter key.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.mapping()?.entry(key)
+    }
+
+    /// The body's text.
+    pub fn body(&self) -> &str {
+        self.parts.body.slice(&self.text)
+    }
+
+    /// The body parsed as Markdown, on first use: most rules can tell from the bytes that they need not look.
+    pub fn markdown(&self) -> &Markdown {
+        self.markdown.get_or_init(|| Markdown::parse(self.body(), self.parts.body.start))
+    }
+
+    /// The front matter's YAML.
+    pub fn yaml(&self) -> &str {
+        self.parts.yaml.slice(&self.text)
+    }
+
+    /// The first line of the text, for findings about the file as a whole.
+    pub fn first_line(&self) -> Span {
+        crate::text::lines(&self.text).next().map_or(Span::at(0), |(span, _)| span)
+    }
+}

@@ -1,0 +1,45 @@
+//! Checks skills against all rules: one at a time here, many in [`parallel`], with repairs in [`fix`].
+
+pub mod fix;
+pub mod parallel;
+
+use crate::finding::{Finding, Level};
+use crate::profile::Policy;
+use crate::rule::{Context, RULES};
+use crate::skill::Skill;
+
+/// A skill and what was found in it.
+#[derive(Debug)]
+pub struct Checked {
+    /// The skill.
+    pub skill: Skill,
+    /// The findings, in the order of the rule table.
+    pub findings: Vec<Finding>,
+}
+
+impl Checked {
+    /// Checks a skill.
+    pub fn new(skill: Skill, policy: &Policy) -> Self {
+        let mut context = Context::new(&skill, policy, RULES[0]);
+        for rule in RULES {
+            context.run(rule);
+        }
+        let findings = context.into_findings();
+        Self { skill, findings }
+    }
+
+    /// How many findings have that level.
+    pub fn count(&self, level: Level) -> usize {
+        self.findings.iter().filter(|finding| finding.level == level).count()
+    }
+
+    /// No error.
+    pub fn is_valid(&self) -> bool {
+        self.count(Level::Error) == 0
+    }
+
+    /// The text of SKILL.md; empty when there is none.
+    pub fn text(&self) -> &str {
+        self.skill.document().map_or("", |document| &document.text)
+    }
+}

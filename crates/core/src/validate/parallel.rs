@@ -1,0 +1,287 @@
+//! Checks every skill below some paths, in parallel, and puts the results out in order.
+//!
+//! One thread walks the folders, several check, the caller's thread writes. Skills travel in numbered batches;
+//! the walker may be only a few batches ahead of what was written, so memory does not grow with the number of
+//! skills, however unevenly the work falls.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+use super::Checked;
+use super::fix::{self, FixError};
+use crate::output::{Detail, Renderer, Scope, Totals};
+use crate::profile::Policy;
+use crate::skill::discover::{Found, Ignore, find};
+
+/// Skills in a batch: enough to make the hand-over cheap, few enough to keep all threads busy.
+const BATCH: usize = 16;
+
+/// Batches that may be under way for each checking thread.
+const AHEAD: usize = 8;
+
+/// Findings that a person gets in full before the output goes on with a line for each.
+const FULL_FINDINGS: usize = 50;
+
+/// A fix is checked again, and again fixed if that shows more: never more often than this.
+const FIX_ROUNDS: usize = 3;
+
+/// What to check and how.
+pub struct Job<'a> {
+    /// Skills, or folders that hold some.
+    pub paths: &'a [PathBuf],
+    /// Whether ignore files count.
+    pub ignore: Ignore,
+    /// Levels and profiles.
+    pub policy: &'a Policy,
+    /// Whether to put right what can be put right.
+    pub fixing: Fixing,
+    /// How many threads check.
+    pub threads: usize,
+    /// The output format.
+    pub renderer: &'a dyn Renderer,
+}
+
+/// What to do with findings that can be put right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fixing {
+    /// Report them.
+    #[default]
+    Off,
+    /// Put them right, and report what is left.
+    On,
+    /// Show what would be changed.
+    DryRun,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Counts over all skills, after fixing.
+    pub totals: Totals,
+    /// Findings that were put right, or would be.
+    pub fixed: usize,
+    /// Fixes that could not be made.
+    pub failed: Vec<FixError>,
+}
+
+/// Checks all and writes the report.
+pub fn run(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Done> {
+    let printed = AtomicUsize::new(0);
+    let window = (job.threads.max(1) + 1) * AHEAD;
+    let (to_check, work) = sync_channel::<Batch>(window);
+    let work = Mutex::new(work);
+    let (to_write, results) = channel::<Results>();
+    let (permit, permits) = sync_channel::<()>(window);
+    for _ in 0..window {
+        // The channel holds exactly this many.
+        let _ = permit.try_send(());
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(move || walk(job, &to_check, &permits));
+        for _ in 0..job.threads.max(1) {
+            let (to_write, work, printed) = (to_write.clone(), &work, &printed);
+            scope.spawn(move || check(job, work, &to_write, printed));
+        }
+        drop(to_write);
+        let mut writer = Writer::new(job, out, &printed);
+        let written = writer.run(&results, &permit);
+        // Without permits the walker stops, and with it everything else.
+        drop((permit, results));
+        written.and_then(|()| writer.close())
+    })
+}
+
+struct Batch {
+    number: usize,
+    scope: Scope,
+    found: Vec<Found>,
+}
+
+struct Results {
+    number: usize,
+    scope: Scope,
+    pieces: Vec<Piece>,
+}
+
+/// The outcome for one skill.
+struct Piece {
+    full: String,
+    brief: Option<String>,
+    totals: Totals,
+    findings: usize,
+    fixed: usize,
+    failed: Option<FixError>,
+}
+
+fn walk(job: &Job<'_>, to_check: &SyncSender<Batch>, permits: &Receiver<()>) {
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut scope = Scope::ManySkills;
+    let mut number = 0;
+    let mut send = |found: Vec<Found>, scope| {
+        let sent = permits.recv().is_ok() && to_check.send(Batch { number, scope, found }).is_ok();
+        number += 1;
+        sent
+    };
+    for path in job.paths {
+        let mut open = true;
+        find(path, job.ignore, &mut |found| {
+            if job.paths.len() == 1 && found.is_given_path(path) {
+                scope = Scope::OneSkill;
+            }
+            batch.push(found);
+            if batch.len() == BATCH {
+                open = send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)), scope);
+            }
+            open
+        });
+        if !open {
+            return;
+        }
+    }
+    if !batch.is_empty() {
+        send(batch, scope);
+    }
+}
+
+fn check(
+    job: &Job<'_>,
+    work: &Mutex<Receiver<Batch>>,
+    to_write: &Sender<Results>,
+    printed: &AtomicUsize,
+) {
+    loop {
+        let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Batch { number, scope, found }) = next else { return };
+        let pieces = found.into_iter().map(|found| piece(job, found, scope, printed)).collect();
+        if to_write.send(Results { number, scope, pieces }).is_err() {
+            return;
+        }
+    }
+}
+
+fn piece(job: &Job<'_>, found: Found, scope: Scope, printed: &AtomicUsize) -> Piece {
+    let mut checked = Checked::new(found.read(), job.policy);
+    let mut piece = Piece {
+        full: String::new(),
+        brief: None,
+        totals: Totals::default(),
+        findings: 0,
+        fixed: 0,
+        failed: None,
+    };
+    match job.fixing {
+        Fixing::Off => {}
+        Fixing::On => checked = fixed(job, checked, &mut piece),
+        Fixing::DryRun => {
+            if let Some(planned) = fix::plan(&checked) {
+                piece.fixed = planned.findings;
+                piece.full = fix::diff(&planned);
+            }
+        }
+    }
+    piece.totals.add(&checked);
+    piece.findings = checked.findings.len();
+    if job.fixing == Fixing::DryRun {
+        return piece;
+    }
+    if job.renderer.is_brief_when_long() {
+        piece.brief = Some(job.renderer.skill(&checked, scope, Detail::Line));
+        // The writer's count only grows, so whatever it will want in full is still small enough here.
+        if printed.load(Ordering::Relaxed) >= FULL_FINDINGS {
+            return piece;
+        }
+    }
+    piece.full = job.renderer.skill(&checked, scope, Detail::Full);
+    piece
+}
+
+/// Fixes, reads and checks again until nothing can be fixed.
+fn fixed(job: &Job<'_>, mut checked: Checked, piece: &mut Piece) -> Checked {
+    for _ in 0..FIX_ROUNDS {
+        let Some(planned) = fix::plan(&checked) else { break };
+        if let Err(error) = fix::apply(&planned) {
+            piece.failed = Some(error);
+            break;
+        }
+        piece.fixed += planned.findings;
+        checked = Checked::new(crate::skill::Skill::read(&checked.skill.path), job.policy);
+    }
+    checked
+}
+
+struct Writer<'a> {
+    job: &'a Job<'a>,
+    out: &'a mut dyn Write,
+    printed: &'a AtomicUsize,
+    scope: Option<Scope>,
+    pieces: usize,
+    done: Done,
+}
+
+impl<'a> Writer<'a> {
+    fn new(job: &'a Job<'a>, out: &'a mut dyn Write, printed: &'a AtomicUsize) -> Self {
+        Self { job, out, printed, scope: None, pieces: 0, done: Done::default() }
+    }
+
+    fn run(&mut self, results: &Receiver<Results>, permit: &SyncSender<()>) -> io::Result<()> {
+        let mut waiting = BTreeMap::new();
+        let mut next = 0;
+        for result in results {
+            waiting.insert(result.number, result);
+            while let Some(result) = waiting.remove(&next) {
+                next += 1;
+                self.open(result.scope)?;
+                for piece in result.pieces {
+                    self.piece(piece)?;
+                }
+                // The walker may be gone already.
+                let _ = permit.try_send(());
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, scope: Scope) -> io::Result<()> {
+        if self.scope.is_none() {
+            self.scope = Some(scope);
+            if self.job.fixing != Fixing::DryRun {
+                self.out.write_all(self.job.renderer.open(scope).as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, piece: Piece) -> io::Result<()> {
+        let before = self.printed.fetch_add(piece.findings, Ordering::Relaxed);
+        let text = match piece.brief {
+            Some(brief) if before >= FULL_FINDINGS => brief,
+            _ => piece.full,
+        };
+        if !text.is_empty() {
+            if self.pieces > 0 {
+                self.out.write_all(self.job.renderer.separator().as_bytes())?;
+            }
+            self.out.write_all(text.as_bytes())?;
+            self.pieces += 1;
+        }
+        self.done.totals.merge(&piece.totals);
+        self.done.fixed += piece.fixed;
+        self.done.failed.extend(piece.failed);
+        Ok(())
+    }
+
+    fn close(mut self) -> io::Result<Done> {
+        let scope = self.scope.unwrap_or(Scope::ManySkills);
+        self.open(scope)?;
+        if self.job.fixing != Fixing::DryRun {
+            let end = self.job.renderer.close(&self.done.totals, scope);
+            self.out.write_all(end.as_bytes())?;
+        }
+        self.out.flush()?;
+        Ok(self.done)
+    }
+}

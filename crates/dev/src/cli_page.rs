@@ -1,0 +1,32 @@
+//! docs/cli.md: every command with its arguments, and the exit codes.
+
+use std::fmt::Write as _;
+
+use skillgauge::ExitCode;
+
+use crate::{Generated, NOTICE};
+
+pub(crate) fn generate() -> Generated {
+    let mut page = format!("{NOTICE}\n\n# The command line\n\n");
+    let mut command = skillgauge::command();
+    command.build();
+    help(&mut page, "skillgauge", &mut command);
+    let names: Vec<String> =
+        command.get_subcommands().map(|found| found.get_name().to_owned()).collect();
+    for name in names.iter().filter(|name| *name != "help") {
+        if let Some(found) = command.find_subcommand_mut(name) {
+            help(&mut page, &format!("skillgauge {name}"), found);
+        }
+    }
+    page.push_str("## Exit codes\n\nThe same for all commands.\n\n| Code | Meaning |\n|---|---|\n");
+    for (code, meaning) in ExitCode::ALL {
+        let _ = writeln!(page, "| {} | {meaning} |", code as u8);
+    }
+    Generated { path: "docs/cli.md".into(), content: page }
+}
+
+fn help(page: &mut String, name: &str, command: &mut clap::Command) {
+    let text = command.clone().term_width(100).render_long_help().to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let _ = writeln!(page, "## `{name}`\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
+}

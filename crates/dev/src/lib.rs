@@ -1,0 +1,31 @@
+//! Generates docs/ and schemas/ from the tables in the code. A test fails when a file is not what it should be.
+
+mod cli_page;
+mod rules_page;
+mod schemas;
+
+use std::path::{Path, PathBuf};
+
+/// A file that is made from code.
+#[derive(Debug)]
+pub struct Generated {
+    /// Relative to the project's root.
+    pub path: PathBuf,
+    /// What it must contain.
+    pub content: String,
+}
+
+/// Every generated file.
+pub fn generated() -> Vec<Generated> {
+    let mut files = vec![rules_page::generate(), cli_page::generate()];
+    files.extend(schemas::generate());
+    files
+}
+
+/// The folder with the workspace's Cargo.toml.
+pub fn project_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The first line of every generated page.
+const NOTICE: &str = "<!-- Made by `make generate` from the code; edits here are lost. -->";

@@ -1,0 +1,71 @@
+//! What holds for the project as a whole: generated files, the direction of dependencies, documents.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use skillgauge_dev::{generated, project_root};
+
+#[test]
+fn generated_files_are_what_the_code_says() {
+    for file in generated() {
+        let path = project_root().join(&file.path);
+        let found = fs_err::read_to_string(&path).unwrap_or_default();
+        assert!(found == file.content, "{} is out of date: run `make generate`", file.path.display());
+    }
+}
+
+#[test]
+fn nothing_else_is_in_the_folder_of_schemas() {
+    let expected: Vec<_> = generated().into_iter().map(|file| project_root().join(file.path)).collect();
+    for entry in fs_err::read_dir(project_root().join("schemas")).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(expected.contains(&path), "{} is made by nothing", path.display());
+    }
+}
+
+/// `format <- core <- run <- cli; core <- web`, and nothing points the other way.
+#[test]
+fn dependencies_point_one_way() {
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("skillgauge-format", &[][..]),
+        ("skillgauge-core", &["skillgauge-format"]),
+        ("skillgauge-run", &["skillgauge-format", "skillgauge-core"]),
+        ("skillgauge-web", &["skillgauge-format", "skillgauge-core"]),
+        ("skillgauge", &["skillgauge-format", "skillgauge-core", "skillgauge-run", "skillgauge-web"]),
+        ("skillgauge-dev", &["skillgauge", "skillgauge-format", "skillgauge-core"]),
+        ("skillgauge-testkit", &["skillgauge-format"]),
+    ]);
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(project_root())
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table above"));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let target = dependency["name"].as_str().unwrap();
+            let is_ours = target.starts_with("skillgauge") && dependency["kind"].is_null();
+            assert!(!is_ours || allowed.contains(&target), "{name} must not depend on {target}");
+        }
+    }
+}
+
+#[test]
+fn the_architecture_page_has_a_line_for_every_source_file() {
+    let page = fs_err::read_to_string(project_root().join("ARCHITECTURE.md")).unwrap();
+    let listed = Command::new("git")
+        .args(["ls-files", "crates/*.rs", "benches/*.rs"])
+        .current_dir(project_root())
+        .output()
+        .unwrap();
+    let files = String::from_utf8(listed.stdout).unwrap();
+    assert!(files.lines().count() > 20, "git lists no files");
+    let is_covered = |file: &&str| {
+        // A folder of like files, such as the rules, has one line for all.
+        page.contains(file) || file.rsplit_once('/').is_some_and(|(folder, _)| page.contains(&format!("`{folder}/*`")))
+    };
+    let missing: Vec<&str> = files.lines().filter(|file| !is_covered(file)).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md says nothing about {missing:#?}");
+}
