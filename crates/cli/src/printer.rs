@@ -85,7 +85,9 @@ impl Printer {
     pub fn error(&self, error: &CommandError) -> ExitCode {
         match error {
             // The reader has seen enough, as with `skillgauge ... | head`.
-            CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::Success,
+            CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::Success
+            }
             CommandError::Output(_) => {
                 self.say(&format!("error: {error}"));
                 ExitCode::Incomplete

@@ -1,7 +1,12 @@
 //! Whom a skill is checked for: what the specification and each agent accept differs.
 //!
-//! A profile is data: the keys it knows, and the level of the rules it sees differently from the default.
-//! Facts and their sources are in the rules' own documentation.
+//! A [`Profile`] is data: the keys it knows and wants, and the rules it sees differently from the default, each
+//! with the reason. All of it stands in [`PROFILES`]; the documentation is generated from there. A [`Policy`] is
+//! what one call asks for: one or more profiles and the flags.
+
+mod table;
+
+pub use table::PROFILES;
 
 use crate::finding::Level;
 use crate::rule::{DefaultLevel, Rule};
@@ -17,10 +22,27 @@ pub struct Profile {
     pub keys: &'static [&'static str],
     /// Who reads the keys, for messages.
     pub reader: &'static str,
-    /// Rules that it sees differently: another level, or none at all.
-    pub levels: &'static [(&'static str, Option<Level>)],
-    /// Whether names may use letters of any script.
+    /// The keys that a skill should have.
+    pub wanted: &'static [&'static str],
+    /// Which letters a name may have.
     pub names: Names,
+    /// What becomes of front matter that is YAML only after its values are quoted.
+    pub unquoted: Unquoted,
+    /// What becomes of the rules that are off by default and that `differences` does not name.
+    pub unlisted: Unlisted,
+    /// Rules that it sees differently from the default.
+    pub differences: &'static [Difference],
+}
+
+/// A rule that a profile sees differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The rule.
+    pub code: &'static str,
+    /// The level in this profile; none when it is off.
+    pub level: Option<Level>,
+    /// Why, in one sentence without a period.
+    pub reason: &'static str,
 }
 
 /// Which letters a name may have.
@@ -32,43 +54,23 @@ pub enum Names {
     Unicode,
 }
 
-/// The keys of the agentskills.io specification.
-const SPECIFICATION_KEYS: &[&str] =
-    &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+/// What a reader makes of front matter that is YAML only after its values are quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unquoted {
+    /// The front matter is lost.
+    Refused,
+    /// It quotes values with `: ` inside, or that start with `[`, `{`, `@` or a backtick, and reads on.
+    Repaired,
+}
 
-/// The keys that Claude Code reads, the specification's among them.
-const CLAUDE_CODE_KEYS: &[&str] = &[
-    "name",
-    "description",
-    "license",
-    "compatibility",
-    "metadata",
-    "allowed-tools",
-    "when_to_use",
-    "argument-hint",
-    "arguments",
-    "disable-model-invocation",
-    "user-invocable",
-    "disallowed-tools",
-    "model",
-    "effort",
-    "context",
-    "agent",
-    "background",
-    "hooks",
-    "paths",
-    "shell",
-];
-
-/// The table of profiles; the first is the default.
-pub static PROFILES: &[Profile] = &[Profile {
-    name: "default",
-    summary: "Portable: the rules of the validation contract, and extra rules that are certain",
-    keys: CLAUDE_CODE_KEYS,
-    reader: "the specification or Claude Code",
-    levels: &[],
-    names: Names::Ascii,
-}];
+/// What a profile does with rules that are off by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// They stay off.
+    Off,
+    /// They warn.
+    Warning,
+}
 
 impl Profile {
     /// The profile that is used when none is named.
@@ -79,6 +81,29 @@ impl Profile {
     /// The profile of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         PROFILES.iter().find(|profile| profile.name == name)
+    }
+
+    /// How this profile sees a rule, when it does so differently from the default.
+    pub fn difference(&self, rule: &Rule) -> Option<&'static Difference> {
+        self.differences.iter().find(|difference| difference.code == rule.code)
+    }
+
+    /// The level of a rule in this profile; none when it is off.
+    pub fn level(&self, rule: &Rule, strictness: Strictness) -> Option<Level> {
+        if let Some(difference) = self.difference(rule) {
+            return difference.level;
+        }
+        match (rule.level, strictness) {
+            (DefaultLevel::Off, _) => match self.unlisted {
+                Unlisted::Off => None,
+                Unlisted::Warning => Some(Level::Warning),
+            },
+            (DefaultLevel::Warning, _)
+            | (DefaultLevel::WarningOrStrictError, Strictness::Normal) => Some(Level::Warning),
+            (DefaultLevel::Error, _) | (DefaultLevel::WarningOrStrictError, Strictness::Strict) => {
+                Some(Level::Error)
+            }
+        }
     }
 }
 
@@ -107,37 +132,33 @@ pub enum Strictness {
 
 impl Default for Policy {
     fn default() -> Self {
+        Self::of(Profile::default_profile())
+    }
+}
+
+impl Policy {
+    /// One profile, and no flags.
+    pub fn of(profile: &'static Profile) -> Self {
         Self {
-            profiles: vec![Profile::default_profile()],
+            profiles: vec![profile],
             strictness: Strictness::default(),
             ignored: Vec::new(),
             names: None,
         }
     }
-}
 
-impl Policy {
     /// The level at which a rule reports; none when it is off.
     pub fn level(&self, rule: &Rule) -> Option<Level> {
         if self.ignored.contains(&rule.code) {
             return None;
         }
-        self.profiles.iter().filter_map(|profile| self.level_in(profile, rule)).max()
+        self.profiles.iter().filter_map(|profile| profile.level(rule, self.strictness)).max()
     }
 
-    fn level_in(&self, profile: &Profile, rule: &Rule) -> Option<Level> {
-        if let Some((_, level)) = profile.levels.iter().find(|(code, _)| *code == rule.code) {
-            return *level;
-        }
-        match (rule.level, self.strictness) {
-            (DefaultLevel::Off, _) => None,
-            (DefaultLevel::Error, _) | (DefaultLevel::WarningOrStrictError, Strictness::Strict) => {
-                Some(Level::Error)
-            }
-            (DefaultLevel::Warning, _) | (DefaultLevel::WarningOrStrictError, _) => {
-                Some(Level::Warning)
-            }
-        }
+    /// The profiles in which a rule reports: what the others know or want does not matter to it.
+    pub fn reporting(&self, rule: &Rule) -> impl Iterator<Item = &'static Profile> {
+        let reports = |profile: &&&'static Profile| profile.level(rule, self.strictness).is_some();
+        self.profiles.iter().filter(reports).copied()
     }
 
     /// The letters that a name may have: the strictest profile decides, unless the caller did.
@@ -147,5 +168,89 @@ impl Policy {
             if all { Names::Unicode } else { Names::Ascii }
         };
         self.names.unwrap_or_else(strictest)
+    }
+
+    /// What becomes of front matter that is YAML only after its values are quoted: one reader that loses it
+    /// decides.
+    pub fn unquoted(&self) -> Unquoted {
+        let all = self.profiles.iter().all(|profile| profile.unquoted == Unquoted::Repaired);
+        if all { Unquoted::Repaired } else { Unquoted::Refused }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::{RULES, rule_named};
+
+    #[test]
+    fn every_difference_names_a_rule_and_is_one() {
+        for profile in PROFILES {
+            for difference in profile.differences {
+                let code = difference.code;
+                let rule = rule_named(code).unwrap_or_else(|| panic!("{}: {code}", profile.name));
+                let usual = Profile::default_profile().level(rule, Strictness::Normal);
+                let is_strict = rule.level == DefaultLevel::WarningOrStrictError;
+                assert!(
+                    difference.level != usual || is_strict,
+                    "{}: {code} is the default",
+                    profile.name
+                );
+                assert!(!difference.reason.ends_with('.'), "{}: {code}", profile.name);
+                let twice = profile.differences.iter().filter(|other| other.code == code).count();
+                assert_eq!(twice, 1, "{}: {code}", profile.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_rule_is_on_in_the_pedantic_profile() {
+        let pedantic = Policy::of(Profile::named("pedantic").unwrap());
+        for rule in RULES {
+            assert!(pedantic.level(rule).is_some(), "{}", rule.code);
+        }
+    }
+
+    #[test]
+    fn every_rule_that_is_off_is_turned_on_by_some_profile() {
+        for rule in RULES.iter().filter(|rule| rule.level == DefaultLevel::Off) {
+            let turns_on = |profile: &&Profile| profile.level(rule, Strictness::Normal).is_some();
+            assert!(PROFILES.iter().any(|profile| turns_on(&profile)), "{}", rule.code);
+        }
+    }
+
+    #[test]
+    fn the_most_serious_of_several_profiles_counts() {
+        let mut policy = Policy::of(Profile::named("codex").unwrap());
+        let rule = rule_named("UNKNOWN_KEYS").unwrap();
+        assert_eq!(policy.level(rule), None);
+        policy.profiles.push(Profile::named("spec").unwrap());
+        assert_eq!(policy.level(rule), Some(Level::Error));
+        let reporting: Vec<_> = policy.reporting(rule).map(|profile| profile.name).collect();
+        assert_eq!(reporting, ["spec"]);
+        policy.ignored.push("UNKNOWN_KEYS");
+        assert_eq!(policy.level(rule), None);
+    }
+
+    #[test]
+    fn strict_makes_the_marked_warnings_errors() {
+        let mut policy = Policy::default();
+        let rule = rule_named("UNKNOWN_KEYS").unwrap();
+        assert_eq!(policy.level(rule), Some(Level::Warning));
+        policy.strictness = Strictness::Strict;
+        assert_eq!(policy.level(rule), Some(Level::Error));
+        let hint = rule_named("DESCRIPTION_TRIGGER_HINT").unwrap();
+        assert_eq!(policy.level(hint), Some(Level::Warning));
+    }
+
+    #[test]
+    fn wanted_keys_are_known_keys() {
+        for profile in PROFILES {
+            assert!(
+                profile.wanted.iter().all(|key| profile.keys.contains(key)),
+                "{}",
+                profile.name
+            );
+        }
     }
 }

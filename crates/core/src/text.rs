@@ -61,7 +61,7 @@ pub struct Position {
 impl Position {
     /// Where byte `offset` of `text` is. Lines end at `\n`, `\r\n` or a lone `\r`.
     pub fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset.min(text.len())).unwrap_or(text);
+        let before = &text[..text.floor_char_boundary(offset)];
         let mut line = 1;
         let mut line_start = 0;
         for at in memchr::memchr2_iter(b'\n', b'\r', before.as_bytes()) {
@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(Position::of(text, 7), Position { line: 3, column: 1 });
         assert_eq!(Position::of(text, 10), Position { line: 4, column: 1 });
         assert_eq!(Position::of(text, 999), Position { line: 4, column: 2 });
+        assert_eq!(Position::of("é", 1), Position { line: 1, column: 1 });
     }
 
     #[test]

@@ -24,7 +24,10 @@ pub(crate) fn generate() -> Generated {
 }
 
 fn table(page: &mut String, title: &str, origin: Origin) {
-    let _ = writeln!(page, "## {title}\n\n| Code | Level | What it is about | `--fix` |\n|---|---|---|---|");
+    let _ = writeln!(
+        page,
+        "## {title}\n\n| Code | Level | What it is about | `--fix` |\n|---|---|---|---|"
+    );
     for rule in RULES.iter().filter(|rule| rule.origin == origin) {
         let anchor = rule.code.to_lowercase();
         let (level, title) = (explain::level(rule.level), rule.title());

@@ -10,13 +10,18 @@ fn generated_files_are_what_the_code_says() {
     for file in generated() {
         let path = project_root().join(&file.path);
         let found = fs_err::read_to_string(&path).unwrap_or_default();
-        assert!(found == file.content, "{} is out of date: run `make generate`", file.path.display());
+        assert!(
+            found == file.content,
+            "{} is out of date: run `make generate`",
+            file.path.display()
+        );
     }
 }
 
 #[test]
 fn nothing_else_is_in_the_folder_of_schemas() {
-    let expected: Vec<_> = generated().into_iter().map(|file| project_root().join(file.path)).collect();
+    let expected: Vec<_> =
+        generated().into_iter().map(|file| project_root().join(file.path)).collect();
     for entry in fs_err::read_dir(project_root().join("schemas")).unwrap() {
         let path = entry.unwrap().path();
         assert!(expected.contains(&path), "{} is made by nothing", path.display());
@@ -31,7 +36,10 @@ fn dependencies_point_one_way() {
         ("skillgauge-core", &["skillgauge-format"]),
         ("skillgauge-run", &["skillgauge-format", "skillgauge-core"]),
         ("skillgauge-web", &["skillgauge-format", "skillgauge-core"]),
-        ("skillgauge", &["skillgauge-format", "skillgauge-core", "skillgauge-run", "skillgauge-web"]),
+        (
+            "skillgauge",
+            &["skillgauge-format", "skillgauge-core", "skillgauge-run", "skillgauge-web"],
+        ),
         ("skillgauge-dev", &["skillgauge", "skillgauge-format", "skillgauge-core"]),
         ("skillgauge-testkit", &["skillgauge-format"]),
     ]);
@@ -43,7 +51,8 @@ fn dependencies_point_one_way() {
     let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
     for package in metadata["packages"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
-        let allowed = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table above"));
+        let allowed =
+            allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table above"));
         for dependency in package["dependencies"].as_array().unwrap() {
             let target = dependency["name"].as_str().unwrap();
             let is_ours = target.starts_with("skillgauge") && dependency["kind"].is_null();
@@ -64,7 +73,10 @@ fn the_architecture_page_has_a_line_for_every_source_file() {
     assert!(files.lines().count() > 20, "git lists no files");
     let is_covered = |file: &&str| {
         // A folder of like files, such as the rules, has one line for all.
-        page.contains(file) || file.rsplit_once('/').is_some_and(|(folder, _)| page.contains(&format!("`{folder}/*`")))
+        page.contains(file)
+            || file
+                .rsplit_once('/')
+                .is_some_and(|(folder, _)| page.contains(&format!("`{folder}/*`")))
     };
     let missing: Vec<&str> = files.lines().filter(|file| !is_covered(file)).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md says nothing about {missing:#?}");

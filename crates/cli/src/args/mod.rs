@@ -8,6 +8,8 @@ pub use explain::ExplainArgs;
 pub use schema::SchemaArgs;
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 
+use std::fmt::Write as _;
+
 use clap::{Parser, Subcommand};
 
 use crate::printer::Color;
@@ -56,11 +58,11 @@ const GROUPS: [(&str, &[&str]); 2] =
 pub fn grouped(command: clap::Command) -> clap::Command {
     let mut listing = String::new();
     for (group, names) in GROUPS {
-        listing.push_str(&format!("{group}:\n"));
+        let _ = writeln!(listing, "{group}:");
         for name in names {
             let about = command.find_subcommand(name).and_then(|found| found.get_about());
             let about = about.map(ToString::to_string).unwrap_or_default();
-            listing.push_str(&format!("  {name:<12} {about}\n"));
+            let _ = writeln!(listing, "  {name:<12} {about}");
         }
         listing.push('\n');
     }

@@ -17,6 +17,7 @@ pub type FormatArg = Format;
 ///
 /// Exit code 0 when every skill is valid (warnings are allowed), 1 when one is not, 2 for bad usage.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag on the command line")]
 pub struct ValidateArgs {
     /// A skill, or any folder: then every skill below it is checked
     #[arg(value_name = "PATH", default_value = ".")]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use skillgauge_core::output::{Format, Renderer, Text};
+use skillgauge_core::output::{Format, Github, Json, Jsonl, Junit, Paths, Renderer, Sarif, Text};
 use skillgauge_core::profile::{Names, Policy, Profile, Strictness};
 use skillgauge_core::rule::rule_named;
 use skillgauge_core::skill::discover::Ignore;
@@ -60,9 +60,14 @@ fn fixing(args: &ValidateArgs) -> Result<Fixing, CommandError> {
 }
 
 fn policy(args: &ValidateArgs) -> Result<Policy, CommandError> {
-    let code = |code: &String| rule_named(code).map(|rule| rule.code).ok_or_else(|| explain::unknown(code));
-    let profiles =
-        if args.profiles.is_empty() { vec![Profile::default_profile()] } else { args.profiles.clone() };
+    let code = |code: &String| {
+        rule_named(code).map(|rule| rule.code).ok_or_else(|| explain::unknown(code))
+    };
+    let profiles = if args.profiles.is_empty() {
+        vec![Profile::default_profile()]
+    } else {
+        args.profiles.clone()
+    };
     Ok(Policy {
         profiles,
         strictness: if args.strict { Strictness::Strict } else { Strictness::Normal },
@@ -72,8 +77,16 @@ fn policy(args: &ValidateArgs) -> Result<Policy, CommandError> {
 }
 
 fn renderer(format: Format, given: &[PathBuf], printer: &Printer) -> Box<dyn Renderer> {
-    let _ = (format, given);
-    Box::new(Text::new(printer.style()))
+    let working_folder = std::env::current_dir().unwrap_or_default();
+    let paths = Paths::new(working_folder, given);
+    match format {
+        Format::Text => Box::new(Text::new(printer.style())),
+        Format::Json => Box::new(Json::new(paths)),
+        Format::Jsonl => Box::new(Jsonl::new(paths)),
+        Format::Sarif => Box::new(Sarif::new(paths, env!("CARGO_PKG_VERSION"))),
+        Format::Github => Box::new(Github::new(paths)),
+        Format::Junit => Box::new(Junit::new(paths)),
+    }
 }
 
 fn processors() -> usize {

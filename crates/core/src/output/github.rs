@@ -120,7 +120,10 @@ mod tests {
 
     #[test]
     fn each_part_has_its_own_escapes() {
-        assert_eq!(escaped("100%,\r\na: b\u{1b}[0m", Part::Message), "100%25,%0D%0Aa: b\u{fffd}[0m");
+        assert_eq!(
+            escaped("100%,\r\na: b\u{1b}[0m", Part::Message),
+            "100%25,%0D%0Aa: b\u{fffd}[0m"
+        );
         assert_eq!(escaped("100%,\r\na:b", Part::Property), "100%25%2C%0D%0Aa%3Ab");
     }
 

@@ -91,9 +91,8 @@ fn reported(checked: &Checked, finding: &Finding) -> ReportedFinding {
         Level::Warning => FindingLevel::Warning,
         Level::Error => FindingLevel::Error,
     };
-    let file = |path: &std::path::Path| {
-        path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
-    };
+    let file =
+        |path: &std::path::Path| path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
     let position = finding.place.position(checked.text());
     ReportedFinding {
         file: finding.place.file.as_deref().map(file),
@@ -106,13 +105,19 @@ fn reported(checked: &Checked, finding: &Finding) -> ReportedFinding {
 }
 
 /// JSON with two spaces of indent. Line feeds in it are layout: in a text they are escaped.
-#[expect(clippy::expect_used, reason = "only maps with other keys than text, or a failing writer, fail")]
+#[expect(
+    clippy::expect_used,
+    reason = "only maps with other keys than text, or a failing writer, fail"
+)]
 fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("structs of texts and numbers can be written")
 }
 
 /// JSON on one line.
-#[expect(clippy::expect_used, reason = "only maps with other keys than text, or a failing writer, fail")]
+#[expect(
+    clippy::expect_used,
+    reason = "only maps with other keys than text, or a failing writer, fail"
+)]
 pub(super) fn compact(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("structs of texts and numbers can be written")
 }

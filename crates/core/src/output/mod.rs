@@ -4,11 +4,24 @@
 //! are put out in order, and nothing has to be kept. So memory does not grow with the number of skills.
 
 pub mod explain;
+mod github;
+mod json;
+mod jsonl;
+mod junit;
 mod paths;
+mod place;
+mod sarif;
+pub mod snippet;
 mod text;
 mod totals;
+pub mod transcript_text;
 
+pub use github::Github;
+pub use json::Json;
+pub use jsonl::Jsonl;
+pub use junit::Junit;
 pub use paths::Paths;
+pub use sarif::Sarif;
 pub use text::{Style, Text};
 pub use totals::Totals;
 

@@ -64,4 +64,17 @@ mod tests {
         assert_eq!(paths.absolute(Path::new(".")), real);
         assert_eq!(paths.absolute(Path::new("./a/")), real.join("a"));
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn of_several_given_paths_the_nearest_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = fs_err::canonicalize(folder.path()).unwrap();
+        fs_err::create_dir_all(real.join("there/a")).unwrap();
+        fs_err::create_dir(real.join("here")).unwrap();
+        std::os::unix::fs::symlink(real.join("there"), real.join("here/link")).unwrap();
+        let paths = Paths::new(real.clone(), &["here".into(), "here/link".into()]);
+        assert_eq!(paths.absolute(Path::new("here/link/a")), real.join("there/a"));
+        assert_eq!(paths.absolute(Path::new("here/b")), real.join("here/b"));
+    }
 }

@@ -82,13 +82,11 @@ impl Sarif {
     }
 
     fn artifact(&self, path: &Path) -> ArtifactLocation {
-        match uri::relative(&self.paths.relative(path)) {
-            Some(uri) => ArtifactLocation { uri, uri_base_id: Some("%SRCROOT%") },
-            None => {
-                let uri = uri::absolute(&self.paths.absolute(path).to_string_lossy());
-                ArtifactLocation { uri, uri_base_id: None }
-            }
+        if let Some(uri) = uri::relative(&self.paths.relative(path)) {
+            return ArtifactLocation { uri, uri_base_id: Some("%SRCROOT%") };
         }
+        let uri = uri::absolute(&self.paths.absolute(path).to_string_lossy());
+        ArtifactLocation { uri, uri_base_id: None }
     }
 }
 

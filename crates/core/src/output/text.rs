@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use annotate_snippets::{AnnotationKind, Level as Shown, Origin, Renderer as Drawer, Snippet};
-
+use super::snippet::{Drawing, draw};
 use super::{Detail, Renderer, Scope, Totals};
 use crate::finding::{Finding, Level};
-use crate::text::{Position, Span, printable};
+use crate::text::{Position, printable};
 use crate::validate::Checked;
 
 /// Whether to use colour.
@@ -34,37 +33,16 @@ impl Text {
 
     /// The finding with the line that it is about.
     fn full(&self, checked: &Checked, finding: &Finding) -> String {
-        let drawer = match self.style {
-            Style::Plain => Drawer::plain(),
-            Style::Coloured => Drawer::styled(),
-        };
-        let level = match finding.level {
-            Level::Error => Shown::ERROR,
-            Level::Warning => Shown::WARNING,
-        };
-        let title = level.primary_title(&*finding.message).id(finding.rule.code);
-        let path = shown_path(checked, finding);
         let source = finding.place.source.as_deref().unwrap_or(checked.text());
-        let mut group = match finding.place.span {
-            Some(span) => {
-                let line = line_around(source, span.start);
-                let marked = Span::new(span.start, span.end.min(line.end).max(span.start));
-                let position = Position::of(source, span.start);
-                let range = marked.start - line.start..marked.end - line.start;
-                let snippet = Snippet::source(line.slice(source))
-                    .line_start(position.line)
-                    .path(path)
-                    .annotation(AnnotationKind::Primary.span(range));
-                title.element(snippet)
-            }
-            None => title.element(Origin::path(path)),
+        let drawing = Drawing {
+            level: finding.level,
+            code: finding.rule.code,
+            message: &finding.message,
+            path: &shown_path(checked, finding),
+            place: finding.place.span.map(|span| (source, span)),
+            hint: finding.hint.as_deref(),
         };
-        if let Some(hint) = &finding.hint {
-            group = group.element(Shown::HELP.message(&**hint));
-        }
-        let mut drawn = drawer.render(&[group]);
-        drawn.push_str("\n\n");
-        drawn
+        draw(&drawing, self.style)
     }
 
     /// The finding in one line.
@@ -173,15 +151,6 @@ fn shown_path(checked: &Checked, finding: &Finding) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 
-/// The line that byte `offset` is in, without its line break.
-fn line_around(text: &str, offset: usize) -> Span {
-    let offset = offset.min(text.len());
-    let bytes = text.as_bytes();
-    let start = memchr::memrchr2(b'\n', b'\r', &bytes[..offset]).map_or(0, |at| at + 1);
-    let end = memchr::memchr2(b'\n', b'\r', &bytes[offset..]).map_or(text.len(), |at| offset + at);
-    Span::new(start, end)
-}
-
 /// `1 error`, `2,345 errors`.
 pub(super) fn plural(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
@@ -211,14 +180,5 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(plural(1, "error"), "1 error");
         assert_eq!(plural(0, "error"), "0 errors");
-    }
-
-    #[test]
-    fn the_line_around_a_place_has_no_line_break() {
-        let text = "ab\r\ncd\nef";
-        assert_eq!(line_around(text, 0).slice(text), "ab");
-        assert_eq!(line_around(text, 5).slice(text), "cd");
-        assert_eq!(line_around(text, 9).slice(text), "ef");
-        assert_eq!(line_around(text, 99).slice(text), "ef");
     }
 }

@@ -17,17 +17,22 @@ pub struct Context<'a> {
     rule: &'static Rule,
     level: Level,
     findings: Vec<Finding>,
+    of_this_rule: usize,
 }
+
+/// More findings of one rule in one skill help nobody, and finding all their places would take long.
+const MAX_OF_A_RULE: usize = 100;
 
 impl<'a> Context<'a> {
     pub(crate) fn new(skill: &'a Skill, policy: &'a Policy, rule: &'static Rule) -> Self {
-        Self { skill, policy, rule, level: Level::Warning, findings: Vec::new() }
+        Self { skill, policy, rule, level: Level::Warning, findings: Vec::new(), of_this_rule: 0 }
     }
 
     /// Runs one rule, unless it is off.
     pub(crate) fn run(&mut self, rule: &'static Rule) {
         if let Some(level) = self.policy.level(rule) {
             self.rule = rule;
+            self.of_this_rule = 0;
             self.level = level;
             (rule.check)(self);
         }
@@ -68,15 +73,18 @@ impl<'a> Context<'a> {
     pub fn report(&mut self, place: Place, message: impl Into<String>) -> Reported<'_> {
         // Messages quote the skill, and a skill is not to be trusted with the terminal.
         let message = printable(&message.into()).into_owned();
-        self.findings.push(Finding {
-            rule: self.rule,
-            level: self.level,
-            message,
-            place,
-            hint: None,
-            fix: None,
-        });
-        Reported(&mut self.findings)
+        let (rule, level) = (self.rule, self.level);
+        self.of_this_rule += 1;
+        if self.of_this_rule <= MAX_OF_A_RULE {
+            self.findings.push(Finding { rule, level, message, place, hint: None, fix: None });
+            return Reported(self.findings.last_mut());
+        }
+        if self.of_this_rule == MAX_OF_A_RULE + 1 {
+            let message = format!("more of this; only the first {MAX_OF_A_RULE} are listed");
+            let place = Place { span: None, ..place };
+            self.findings.push(Finding { rule, level, message, place, hint: None, fix: None });
+        }
+        Reported(None)
     }
 
     /// Reports a finding at a place in SKILL.md.
@@ -97,20 +105,20 @@ impl<'a> Context<'a> {
 }
 
 /// The finding just reported.
-pub struct Reported<'a>(&'a mut Vec<Finding>);
+pub struct Reported<'a>(Option<&'a mut Finding>);
 
 impl Reported<'_> {
     /// Says what to do.
-    pub fn hint(self, hint: impl Into<String>) -> Self {
-        if let Some(finding) = self.0.last_mut() {
-            finding.hint = Some(hint.into());
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Some(finding) = &mut self.0 {
+            finding.hint = Some(printable(&hint.into()).into_owned());
         }
         self
     }
 
     /// Offers a change that cannot alter what the skill means.
-    pub fn fix(self, fix: Fix) -> Self {
-        if let Some(finding) = self.0.last_mut() {
+    pub fn fix(mut self, fix: Fix) -> Self {
+        if let Some(finding) = &mut self.0 {
             finding.fix = Some(fix);
         }
         self

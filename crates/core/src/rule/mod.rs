@@ -4,7 +4,9 @@
 //! in SARIF. Its headings are fixed; a test holds them.
 
 mod context;
+mod scan;
 mod table;
+mod value;
 
 pub use context::Context;
 pub use table::{RULES, rule_named, suggest};

@@ -6,8 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folder::{Entries, FileEntry, FileKind, Folder};
+use super::folder::{FileEntry, FileKind, Folder};
 use super::ignored::Ignored;
+use super::listing::Entries;
 use super::{SKILL_MD, Skill, State, is_skill_md};
 
 /// Below this depth nothing is looked for: a tree that deep is a mistake or an attack.
@@ -113,23 +114,21 @@ impl<'a> Walk<'a> {
 
     /// Looks for skills in a folder that is not itself part of a skill.
     fn folder(&mut self, relative: &Path, entries: &Entries, depth: usize) {
-        let pushed = self.ignored.enter(&self.root.join(relative), entries);
+        let path = self.root.join(relative);
+        let entered = self.ignored.enter(&path, entries);
         for (name, kind) in entries.iter() {
-            if self.stopped {
-                break;
+            let is_way_down = matches!(kind, FileKind::Folder | FileKind::Link);
+            if self.stopped || !is_way_down || self.ignored.is_ignored(&path, name, kind) {
+                continue;
             }
             let below = relative.join(name);
-            match kind {
-                FileKind::Folder if !self.ignored.is_ignored(&self.root.join(&below), kind) => {
-                    self.below(&below, depth + 1);
-                }
-                FileKind::Link if !self.ignored.is_ignored(&self.root.join(&below), kind) => {
-                    self.link(&below, depth + 1);
-                }
-                _ => {}
+            if kind == FileKind::Folder {
+                self.below(&below, depth + 1);
+            } else {
+                self.link(&below, depth + 1);
             }
         }
-        self.ignored.leave(pushed);
+        self.ignored.leave(entered);
     }
 
     fn below(&mut self, relative: &Path, depth: usize) {
@@ -189,15 +188,16 @@ impl<'a> Walk<'a> {
         files: &mut Vec<FileEntry>,
         nested: &mut dyn FnMut(PathBuf),
     ) {
-        let pushed = self.ignored.enter(&skill.join(inside), entries);
+        let folder = skill.join(inside);
+        let entered = self.ignored.enter(&folder, entries);
         for (name, kind) in entries.iter() {
-            let path = inside.join(name);
-            if files.len() >= MAX_FILES || self.ignored.is_ignored(&skill.join(&path), kind) {
+            if files.len() >= MAX_FILES || self.ignored.is_ignored(&folder, name, kind) {
                 continue;
             }
+            let path = inside.join(name);
             if kind == FileKind::Folder
                 && path.components().count() < MAX_DEPTH
-                && let Ok(below) = Entries::read(&skill.join(&path))
+                && let Ok(below) = Entries::read(&folder.join(name))
             {
                 if below.kind_of(SKILL_MD).is_some() {
                     nested(path);
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
             }
             files.push(FileEntry { path, kind });
         }
-        self.ignored.leave(pushed);
+        self.ignored.leave(entered);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads a SKILL.md: bytes to text, front matter and body, whatever the file contains.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -11,6 +11,16 @@ use crate::yaml::{Entry, Mapping};
 
 /// The largest SKILL.md that is read. The largest public ones have some hundred kilobytes.
 pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// A buffer of this size takes all but one file in a hundred.
+const USUAL_BYTES: usize = 64 * 1024;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+thread_local! {
+    /// Kept between files: a new one for each would cost more than reading into it.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacity(USUAL_BYTES));
+}
 
 /// The name that every agent looks for.
 pub const SKILL_MD: &str = "SKILL.md";
@@ -51,33 +61,30 @@ pub enum DocumentError {
 impl Document {
     /// Reads the file at `path`, which must be a regular file or a link to one.
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
-        let mut file = fs_err::File::open(path)?;
-        let size = file.metadata()?.len();
-        if size > MAX_BYTES {
-            return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
-        }
-        // One byte more than the size, so that a single read also sees the end of the file.
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-        file.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-        Ok(Self::from_bytes(bytes))
+        let file = fs_err::File::open(path)?;
+        BUFFER.with_borrow_mut(|buffer| {
+            buffer.clear();
+            buffer.shrink_to(USUAL_BYTES);
+            (&file).take(MAX_BYTES + 1).read_to_end(buffer)?;
+            if buffer.len() as u64 > MAX_BYTES {
+                let size = file.metadata()?.len();
+                return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
+            }
+            Ok(Self::from_bytes(buffer))
+        })
     }
 
     /// The document that these bytes make.
-    pub fn from_bytes(bytes: Vec<u8>) -> Self {
-        let (text, not_utf8_at) = match String::from_utf8(bytes) {
-            Ok(text) => (text, None),
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let rest = bytes.strip_prefix(BYTE_ORDER_MARK);
+        let (text, not_utf8_at) = match str::from_utf8(rest.unwrap_or(bytes)) {
+            Ok(text) => (text.to_owned(), None),
             Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
+                let text = String::from_utf8_lossy(rest.unwrap_or(bytes)).into_owned();
+                (text, Some(error.valid_up_to()))
             }
         };
-        match text.strip_prefix('\u{feff}') {
-            Some(rest) => {
-                let mark = text.len() - rest.len();
-                Self::new(rest.to_owned(), true, not_utf8_at.map(|at| at.saturating_sub(mark)))
-            }
-            None => Self::new(text, false, not_utf8_at),
-        }
+        Self::new(text, rest.is_some(), not_utf8_at)
     }
 
     fn new(text: String, byte_order_mark: bool, not_utf8_at: Option<usize>) -> Self {

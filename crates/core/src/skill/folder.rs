@@ -1,7 +1,6 @@
-//! One folder: its entries, and the list of everything that belongs to a skill.
+//! A skill's folder and everything in it that belongs to the skill.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A folder with everything in it that belongs to one skill.
 #[derive(Debug)]
@@ -45,31 +44,5 @@ impl From<std::fs::FileType> for FileKind {
         } else {
             Self::Other
         }
-    }
-}
-
-/// The entries of one folder by name. Sorted, so that no result depends on the file system's order.
-pub(super) struct Entries(Vec<(OsString, FileKind)>);
-
-impl Entries {
-    /// Lists `path`. An entry that vanishes meanwhile is left out.
-    pub(super) fn read(path: &Path) -> std::io::Result<Self> {
-        let mut entries = Vec::new();
-        for entry in fs_err::read_dir(path)? {
-            let entry = entry?;
-            if let Ok(file_type) = entry.file_type() {
-                entries.push((entry.file_name(), FileKind::from(file_type)));
-            }
-        }
-        entries.sort_unstable();
-        Ok(Self(entries))
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsStr, FileKind)> {
-        self.0.iter().map(|(name, kind)| (name.as_os_str(), *kind))
-    }
-
-    pub(super) fn kind_of(&self, name: &str) -> Option<FileKind> {
-        self.iter().find(|(entry, _)| *entry == name).map(|(_, kind)| kind)
     }
 }

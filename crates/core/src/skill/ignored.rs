@@ -2,12 +2,14 @@
 //!
 //! Ignore files are read only where a folder's listing shows one, which costs nothing in the usual case.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::discover::Ignore;
-use super::folder::{Entries, FileKind};
+use super::folder::FileKind;
+use super::listing::Entries;
 
 /// Version control's own folders: never looked into.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
@@ -60,10 +62,10 @@ impl Ignored {
         }
     }
 
-    /// Whether to pass over an entry.
-    pub(super) fn is_ignored(&self, path: &Path, kind: FileKind) -> bool {
+    /// Whether to pass over the entry `name` of a folder.
+    pub(super) fn is_ignored(&self, folder: &Path, name: &OsStr, kind: FileKind) -> bool {
         let is_folder = kind == FileKind::Folder;
-        if is_folder && let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+        if is_folder && let Some(name) = name.to_str() {
             let generated = self.mode == Ignore::Respected && GENERATED.contains(&name);
             if generated || VERSION_CONTROL.contains(&name) {
                 return true;
@@ -72,7 +74,7 @@ impl Ignored {
         if self.rules.is_empty() {
             return false;
         }
-        let path = self.real_path(path);
+        let path = self.real_path(&folder.join(name));
         let verdicts = self.rules.iter().rev().map(|rules| rules.matched(&path, is_folder));
         verdicts.into_iter().find(|verdict| !verdict.is_none()).is_some_and(|v| v.is_ignore())
     }

@@ -85,7 +85,9 @@ impl Markdown {
 
     /// Whether byte `offset` of the file is inside code.
     pub fn is_code(&self, offset: usize) -> bool {
-        self.code.iter().any(|span| span.start <= offset && offset < span.end)
+        // Code does not nest, so the spans are in order and the last one before decides.
+        let before = self.code.partition_point(|span| span.start <= offset);
+        self.code[..before].last().is_some_and(|span| offset < span.end)
     }
 }
 

@@ -7,7 +7,9 @@ mod document;
 mod folder;
 pub mod front_matter;
 mod ignored;
+mod listing;
 pub mod markdown;
+pub mod repair;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! `DEEP_LINK_TARGET`.
 
+use crate::rule::scan::link::{Candidate, Destination, candidates, destination};
 use crate::rule::{Context, rule};
 
 rule! {
@@ -34,7 +35,7 @@ fn check(context: &mut Context<'_>) {
         return;
     }
     for link in &document.markdown().links {
-        if leaves(&link.target) {
+        if destination(&link.target) == Some(Destination::Outside) {
             context
                 .report_at(link.span, format!("link escapes the skill directory: `{}`", link.target))
                 .hint("it breaks when the skill is installed alone; copy the file into the skill");
@@ -44,79 +45,9 @@ fn check(context: &mut Context<'_>) {
 
 /// Whether parsing the body as Markdown could find such a link: nearly always the bytes say no.
 fn may_leave(body: &str) -> bool {
-    let bytes = body.as_bytes();
-    let has_link = memchr::memmem::find(bytes, b"](").is_some()
-        || memchr::memmem::find(bytes, b"]:").is_some()
-        || memchr::memmem::find(bytes, b"<file:").is_some();
-    has_link
-        && ["..", "](/", "](~", "](<", "]: ", "]:\t", "](\\", "](\n", "file:", "%2e", "%2E", "]( "]
-            .iter()
-            .any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some())
-}
-
-/// Whether a link target leads out of the folder that holds the SKILL.md.
-fn leaves(target: &str) -> bool {
-    let target = decode(target.trim()).replace('\\', "/");
-    let path = target.split(['#', '?']).next().unwrap_or_default();
-    if path.starts_with("//") {
-        return false;
-    }
-    match scheme(path) {
-        Some("file") => return true,
-        // A drive letter is an absolute path, any other scheme is not a file.
-        Some(scheme) => return scheme.len() == 1,
-        None => {}
-    }
-    if path.starts_with('/') || path == "~" || path.starts_with("~/") {
-        return true;
-    }
-    let mut depth = 0_i32;
-    path.split('/').any(|part| {
-        depth += match part {
-            "" | "." => 0,
-            ".." => -1,
-            _ => 1,
-        };
-        depth < 0
-    })
-}
-
-fn scheme(path: &str) -> Option<&str> {
-    let (scheme, _) = path.split_once(':')?;
-    let mut chars = scheme.chars();
-    let is_scheme = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-    is_scheme.then_some(scheme)
-}
-
-/// Undoes `%2e`, `%2f` and `%5c`: enough to see where a path leads.
-fn decode(target: &str) -> String {
-    let mut decoded = target.to_owned();
-    for (code, plain) in [("%2e", "."), ("%2E", "."), ("%2f", "/"), ("%2F", "/"), ("%5c", "/"), ("%5C", "/")] {
-        if decoded.contains(code) {
-            decoded = decoded.replace(code, plain);
-        }
-    }
-    decoded
-}
-
-#[cfg(test)]
-mod tests {
-    use super::leaves;
-
-    #[test]
-    fn only_paths_that_end_up_outside_leave() {
-        for target in [
-            "..", "../x", "a/../../x", "/etc/passwd", "~/.ssh/id", "file:///etc", "%2e%2e/x", "..\\x", "./../x",
-            "../x#part", "C:\\x", "a/%2e%2e/../x",
-        ] {
-            assert!(leaves(target), "{target}");
-        }
-        for target in [
-            "x.md", "a/../b", "./a", "#part", "https://x/../y", "mailto:a@b", "//host/x", "...", "..x/y", "",
-            "a/b/../../c",
-        ] {
-            assert!(!leaves(target), "{target}");
-        }
-    }
+    memchr::memmem::find(body.as_bytes(), b"<file:").is_some()
+        || candidates(body).any(|candidate| match candidate {
+            Candidate::Target { target, .. } => destination(target) == Some(Destination::Outside),
+            Candidate::Unclear => true,
+        })
 }

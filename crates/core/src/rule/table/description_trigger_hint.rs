@@ -1,5 +1,6 @@
 //! `DESCRIPTION_TRIGGER_HINT`.
 
+use crate::rule::scan::words::find_phrase;
 use crate::rule::{Context, rule};
 
 rule! {
@@ -42,12 +43,30 @@ fn check(context: &mut Context<'_>) {
         .hint("add a sentence that starts with `Use when`");
 }
 
-/// Phrases of whole words; `*` stands for any one word.
+/// Phrases of whole words, in lower case.
 const PHRASES: [&str; 22] = [
-    "use when", "use whenever", "use for", "use if", "use this", "use it when", "use it for", "use it to",
-    "use proactively", "used when", "used whenever", "used for", "used if", "using this skill",
-    "when the user", "when user", "when users", "when you need", "whenever the user", "triggers on",
-    "triggers when", "trigger when",
+    "use when",
+    "use whenever",
+    "use for",
+    "use if",
+    "use this",
+    "use it when",
+    "use it for",
+    "use it to",
+    "use proactively",
+    "used when",
+    "used whenever",
+    "used for",
+    "used if",
+    "using this skill",
+    "when the user",
+    "when user",
+    "when users",
+    "when you need",
+    "whenever the user",
+    "triggers on",
+    "triggers when",
+    "trigger when",
 ];
 
 /// Scripts without spaces between words.
@@ -58,18 +77,7 @@ fn has_trigger_hint(description: &str) -> bool {
     if !description.is_ascii() && PHRASES_WITHOUT_SPACES.iter().any(|p| description.contains(p)) {
         return true;
     }
-    let words = words(description);
-    PHRASES.iter().any(|phrase| contains_phrase(&words, phrase))
-}
-
-fn words(text: &str) -> Vec<String> {
-    let parts = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    parts.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-}
-
-fn contains_phrase(words: &[String], phrase: &str) -> bool {
-    let wanted: Vec<&str> = phrase.split(' ').collect();
-    words.windows(wanted.len()).any(|window| window.iter().eq(wanted.iter()))
+    find_phrase(description, &PHRASES).is_some()
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! `FRONTMATTER_INVALID`.
 
+use crate::profile::Unquoted;
 use crate::rule::{Context, rule};
+use crate::skill::Document;
 use crate::skill::front_matter::FrontMatter;
+use crate::skill::repair::{Problem, repair};
 use crate::text::Span;
 
 rule! {
     /// The front matter is not a YAML mapping
     ///
     /// ## What it does
-    /// Reports front matter that is not YAML, or that is a list or a text instead of `key: value` lines.
+    /// Reports front matter that is not YAML, or that is a list or a text instead of `key: value` lines. In the
+    /// `codex` profile, front matter that Codex repairs itself is left to `FRONTMATTER_UNQUOTED_COLON`.
     ///
     /// ## Why is this bad?
     /// Agents then drop every key at once, without a word: the description, but also `allowed-tools` and
@@ -34,6 +38,9 @@ fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     match &document.parts.front_matter {
         FrontMatter::Invalid(error) => {
+            if context.policy().unquoted() == Unquoted::Repaired && is_repaired_by_readers(document) {
+                return;
+            }
             let message = format!("the front matter is not valid YAML: {error}");
             context
                 .report_at(Span::at(error.offset()), message)
@@ -45,4 +52,12 @@ fn check(context: &mut Context<'_>) {
         }
         FrontMatter::Mapping(_) | FrontMatter::NotOpened(_) | FrontMatter::NotClosed { .. } => {}
     }
+}
+
+/// Whether a reader that quotes values itself gets a mapping out of the front matter.
+fn is_repaired_by_readers(document: &Document) -> bool {
+    let is_repaired =
+        |problem| matches!(problem, Problem::Colon | Problem::StartsWith('[' | '{' | '@' | '`'));
+    repair(document.yaml(), document.parts.yaml.start)
+        .is_some_and(|broken| broken.iter().all(|value| is_repaired(value.problem)))
 }

@@ -6,7 +6,8 @@ rule! {
     /// `name` or `description` is missing
     ///
     /// ## What it does
-    /// Reports each of the two keys that is absent. Under `--strict` it is an error.
+    /// Reports each of the two keys that is absent. Under `--strict` it is an error. The profiles `claude-code` and
+    /// `codex` want only the description: both take the name from the folder.
     ///
     /// ## Why is this bad?
     /// The description is all that an agent sees before it decides to load the skill. Codex skips a skill without
@@ -31,11 +32,13 @@ rule! {
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let Some(mapping) = document.mapping() else { return };
+    let policy = context.policy();
+    let is_wanted = |key: &str| policy.reporting(&RULE).any(|profile| profile.wanted.contains(&key));
     for (key, hint) in [
         ("name", "add `name:` with the name of the folder"),
         ("description", "add `description:` and say what the skill does and when to use it"),
     ] {
-        if mapping.get(key).is_none() {
+        if mapping.get(key).is_none() && is_wanted(key) {
             context
                 .report_at(document.first_line(), format!("missing recommended key `{key}`"))
                 .hint(hint);

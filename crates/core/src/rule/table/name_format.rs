@@ -2,6 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::name_too_long::too_long;
 use crate::profile::Names;
 use crate::rule::{Context, rule};
 
@@ -33,7 +34,8 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some((node, name)) = context.string("name") else { return };
-    if name.is_empty() || is_kebab_case(name, context.names()) {
+    // An empty name and one that is too long have a finding of their own.
+    if name.is_empty() || too_long(name).is_some() || is_kebab_case(name, context.names()) {
         return;
     }
     let suggestion = to_kebab_case(name);

@@ -1,13 +1,14 @@
 //! `NAME_TYPE`.
 
+use crate::rule::value::expect_string;
 use crate::rule::{Context, rule};
-use crate::yaml::Value;
 
 rule! {
     /// `name` is not a string
     ///
     /// ## What it does
-    /// Reports a name that YAML reads as a number, a boolean, null, a list or a mapping.
+    /// Reports a name that YAML 1.2 reads as a number, a boolean, null, a list or a mapping. `name: yes` is a string
+    /// there; `YAML_AMBIGUOUS` warns about it.
     ///
     /// ## Why is this bad?
     /// Readers differ in what they make of it: some turn it into a text, some refuse the skill.
@@ -29,17 +30,5 @@ rule! {
 }
 
 fn check(context: &mut Context<'_>) {
-    let Some(node) = context.entry("name").map(|entry| &entry.value) else { return };
-    if node.as_str().is_some() {
-        return;
-    }
-    let hint = match &node.value {
-        Value::Scalar(scalar) if !scalar.text.is_empty() => {
-            format!("quote it: `name: \"{}\"`", scalar.text)
-        }
-        _ => "write the name as a text, such as `name: my-skill`".to_owned(),
-    };
-    context
-        .report_at(node.span, format!("name must be a string, found {}", node.describe()))
-        .hint(hint);
+    expect_string(context, "name", "my-skill");
 }

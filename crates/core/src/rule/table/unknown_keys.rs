@@ -45,22 +45,21 @@ fn check(context: &mut Context<'_>) {
     let Some(mapping) = context.document().and_then(|document| document.mapping()) else { return };
     let policy = context.policy();
     let is_known = |entry: &Entry| {
-        entry.key.as_str().is_some_and(|key| policy.profiles.iter().all(|p| p.keys.contains(&key)))
+        let mut profiles = policy.reporting(&RULE);
+        entry.key.as_str().is_some_and(|key| profiles.all(|profile| profile.keys.contains(&key)))
     };
     let unknown: Vec<&Entry> = mapping.entries.iter().filter(|entry| !is_known(entry)).collect();
     let Some(first) = unknown.first() else { return };
     let name = |entry: &&Entry| entry.key.scalar_text().unwrap_or("(not a text)").to_owned();
     let names: Vec<String> = unknown.iter().map(name).collect();
-    let message = format!(
-        "unrecognized front matter {}: `{}`",
-        if names.len() == 1 { "key" } else { "keys" },
-        names.join("`, `")
-    );
+    let (keys, them) = if names.len() == 1 { ("key", "it") } else { ("keys", "them") };
+    let message = format!("unrecognized front matter {keys}: `{}`", names.join("`, `"));
     let reported = context.report_at(first.key.span, message);
-    let readers: Vec<&str> = policy.profiles.iter().map(|profile| profile.reader).collect();
     if names.iter().all(|name| DE_FACTO_KEYS.contains(&name.as_str())) {
-        reported.hint("no agent reads them here; move them below `metadata`");
+        reported.hint(format!("no agent reads {them} here; move {them} below `metadata`"));
     } else {
-        reported.hint(format!("not a key of {}; remove it or move it below `metadata`", readers.join(" and ")));
+        let readers: Vec<&str> = policy.reporting(&RULE).map(|profile| profile.reader).collect();
+        let readers = readers.join(" and ");
+        reported.hint(format!("not a key of {readers}; remove {them} or move {them} below `metadata`"));
     }
 }

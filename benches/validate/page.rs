@@ -1,0 +1,45 @@
+//! docs/performance.md: replaces the section of this benchmark and leaves the rest alone.
+//!
+//! Invariant: what stands outside the two markers is never changed.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+const BEGIN: &str = "<!-- validate:begin -->";
+const END: &str = "<!-- validate:end -->";
+const INTRO: &str = "# Performance
+
+The numbers on this page are measured, not chosen: each section is written by the benchmark that it
+describes, with the goals beside what came out. To measure again on your machine:
+
+```sh
+make bench                                                  # prints the section
+cargo bench -p skillgauge --bench validate -- --write       # also replaces it on this page
+```
+
+The first run generates the corpora (some 0.8 GB) and makes a Python environment with the pinned rival,
+both below the target folder; later runs use them again. Without Python or a network the rival is left
+out, and the page says so. CPU time is the fair measure on a busy machine; wall times are
+only comparable within one run.
+";
+
+/// Writes the section between the markers; makes the page, or the markers, when they are not there.
+pub(crate) fn replace(section: &str) -> Result<PathBuf> {
+    let path = PathBuf::from(PAGE);
+    let old = match fs_err::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => INTRO.to_owned(),
+        Err(error) => return Err(error.into()),
+    };
+    let new = match old.split_once(BEGIN) {
+        Some((before, rest)) => {
+            let (_, after) = rest.split_once(END).context("the page has no end marker")?;
+            format!("{before}{BEGIN}\n{section}{END}{after}")
+        }
+        None => format!("{old}\n{BEGIN}\n{section}{END}\n"),
+    };
+    fs_err::write(&path, new)?;
+    Ok(path)
+}

@@ -1,0 +1,9 @@
+//! The built binary on real folders: whole invocations, snapshots of exit code, output and errors.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod command;
+mod explain;
+mod validate;
+mod validate_fix;
+mod validate_formats;

@@ -1,0 +1,198 @@
+//! Link targets: where they stand in the bytes, and where they lead.
+
+use memchr::memmem;
+
+/// A longer target is left to the parser: looking for the end of each would be slow on an endless line.
+const MAX_TARGET: usize = 2048;
+
+/// What stands where a link target belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Candidate<'a> {
+    /// A target as it is written.
+    Target {
+        /// The target, without a title.
+        target: &'a str,
+        /// Its first byte.
+        offset: usize,
+    },
+    /// Only a Markdown parser can tell the target: it is in angle brackets, escaped, or has parentheses.
+    Unclear,
+}
+
+/// Everything in a body that could be the target of a link, an image or a link definition to a file; code
+/// included, web addresses and anchors not.
+pub(crate) fn candidates(body: &str) -> impl Iterator<Item = Candidate<'_>> {
+    let inline = memmem::find_iter(body.as_bytes(), "](").map(|at| read_target(body, at + 2));
+    let defined = memmem::find_iter(body.as_bytes(), "]:")
+        .filter(|at| is_definition(body, *at))
+        .map(|at| read_target(body, at + 2));
+    inline.chain(defined).filter(may_be_file)
+}
+
+fn may_be_file(candidate: &Candidate<'_>) -> bool {
+    match candidate {
+        Candidate::Target { target, .. } => {
+            !["http://", "https://", "#", "mailto:"].iter().any(|start| target.starts_with(start))
+        }
+        Candidate::Unclear => true,
+    }
+}
+
+/// Whether the `]` at byte `at` ends the label of a link definition. A label has at most 999 characters.
+fn is_definition(body: &str, at: usize) -> bool {
+    let window = &body.as_bytes()[at.saturating_sub(4 * 1000)..at];
+    let start = memchr::memrchr2(b'\n', b'\r', window).map_or(0, |end| end + 1);
+    let label = window[start..].trim_ascii_start().strip_prefix(b"[");
+    label.is_some_and(|label| memchr::memchr(b']', label).is_none())
+}
+
+fn read_target(body: &str, after: usize) -> Candidate<'_> {
+    let rest = body[after..].trim_start();
+    let offset = body.len() - rest.len();
+    let ends = |b: &u8| b.is_ascii_whitespace() || *b == b')';
+    let Some(end) = rest.bytes().take(MAX_TARGET).position(|b| ends(&b)) else {
+        return if rest.len() < MAX_TARGET {
+            Candidate::Target { target: rest, offset }
+        } else {
+            Candidate::Unclear
+        };
+    };
+    let target = &rest[..end];
+    if target.contains(['(', '<', '\\', '&']) {
+        Candidate::Unclear
+    } else {
+        Candidate::Target { target, offset }
+    }
+}
+
+/// A link target that names a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// A path that leads out of the folder, an absolute one included.
+    Outside,
+    /// A path inside the folder: no `.`, no `..`, percent signs decoded.
+    Inside(String),
+}
+
+/// Where a link target leads, if it names a file at all: not a web address, not only an anchor.
+pub(crate) fn destination(target: &str) -> Option<Destination> {
+    let target = decode(target.trim()).replace('\\', "/");
+    let path = target.split(['#', '?']).next().unwrap_or_default();
+    if path.is_empty() || path.starts_with("//") {
+        return None;
+    }
+    match scheme(path) {
+        Some("file") => return Some(Destination::Outside),
+        // A drive letter is an absolute path, any other scheme is not a file.
+        Some(scheme) => return (scheme.len() == 1).then_some(Destination::Outside),
+        None => {}
+    }
+    if path.starts_with('/') || path == "~" || path.starts_with("~/") {
+        return Some(Destination::Outside);
+    }
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                if parts.pop().is_none() {
+                    return Some(Destination::Outside);
+                }
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(Destination::Inside(parts.join("/")))
+}
+
+fn scheme(path: &str) -> Option<&str> {
+    let (scheme, _) = path.split_once(':')?;
+    let mut chars = scheme.chars();
+    let is_scheme = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_scheme.then_some(scheme)
+}
+
+/// Undoes percent encoding; what is not valid stays as it is.
+fn decode(target: &str) -> String {
+    if !target.contains('%') {
+        return target.to_owned();
+    }
+    let mut bytes = Vec::with_capacity(target.len());
+    let mut rest = target.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let decoded = hex_pair(after).filter(|_| first == b'%');
+        bytes.push(decoded.unwrap_or(first));
+        rest = if decoded.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| target.to_owned())
+}
+
+fn hex_pair(bytes: &[u8]) -> Option<u8> {
+    let digit = |at: usize| bytes.get(at).and_then(|b| char::from(*b).to_digit(16));
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(target: &str) -> String {
+        match destination(target) {
+            Some(Destination::Inside(path)) => path,
+            other => panic!("{target}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn only_paths_that_end_up_outside_leave() {
+        for target in [
+            "..",
+            "../x",
+            "a/../../x",
+            "/etc/passwd",
+            "~/.ssh/id",
+            "file:///etc",
+            "%2e%2e/x",
+            "..\\x",
+            "./../x",
+            "../x#part",
+            "C:\\x",
+            "a/%2e%2e/../x",
+        ] {
+            assert_eq!(destination(target), Some(Destination::Outside), "{target}");
+        }
+        for target in ["#part", "https://x/../y", "mailto:a@b", "//host/x", ""] {
+            assert_eq!(destination(target), None, "{target}");
+        }
+    }
+
+    #[test]
+    fn paths_inside_are_normalised() {
+        assert_eq!(inside("a/../b"), "b");
+        assert_eq!(inside("./a/b.md#x?y"), "a/b.md");
+        assert_eq!(inside("..."), "...");
+        assert_eq!(inside("..x/y"), "..x/y");
+        assert_eq!(inside("a/b/../../c/"), "c");
+        assert_eq!(inside("my%20file.md?v=1"), "my file.md");
+        assert_eq!(inside("100%.md"), "100%.md");
+        assert_eq!(inside("%ff"), "%ff");
+    }
+
+    #[test]
+    fn candidates_are_what_stands_where_a_target_belongs() {
+        let body = "[a](x.md) ![b]( y.png \"title\")\n[c]: z.md\n[d](<p q>) [e](f(1).md) text]: no";
+        let found: Vec<_> = candidates(body).collect();
+        let target = |target| Candidate::Target { target, offset: body.find(target).unwrap() };
+        assert_eq!(
+            found,
+            [
+                target("x.md"),
+                target("y.png"),
+                Candidate::Unclear,
+                Candidate::Unclear,
+                target("z.md")
+            ]
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! `PLACEHOLDER_TEXT`.
+
+use crate::rule::scan::heading::headings_where;
+use crate::rule::scan::words::find_phrase;
+use crate::rule::{Context, rule};
+
+rule! {
+    /// The description or a heading is still a placeholder
+    ///
+    /// ## What it does
+    /// Reports what templates leave behind in the description and in headings: `[TODO: ...]`, a text that starts with
+    /// `TODO`, `TBD` or `FIXME`, "lorem ipsum", "your description here" and the like. Other text is not looked at:
+    /// many skills are about such marks.
+    ///
+    /// ## Why is this bad?
+    /// The skill is not finished, and the agent reads the placeholder as an instruction.
+    ///
+    /// ## Example
+    /// ```yaml
+    /// description: "[TODO: what the skill does and when to use it]"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```yaml
+    /// description: Fills PDF forms. Use when the user has a PDF form to fill in.
+    /// ```
+    PLACEHOLDER_TEXT, level: Warning, origin: Extra, since: "0.1.0", fixable: No, check: check
+}
+
+/// Words that a placeholder starts with, in upper case.
+const MARKS: [&str; 4] = ["TODO", "TBD", "FIXME", "XXX"];
+
+/// Phrases that only templates have.
+const PHRASES: [&str; 8] = [
+    "lorem ipsum",
+    "your description here",
+    "description goes here",
+    "add description here",
+    "add a description here",
+    "replace with description",
+    "replace this with",
+    "insert description",
+];
+
+fn check(context: &mut Context<'_>) {
+    if let Some((node, description)) = context.string("description")
+        && (is_placeholder(description) || find_phrase(description, &PHRASES).is_some())
+    {
+        context
+            .report_at(node.span, "description is still a placeholder")
+            .hint("say what the skill does and when to use it");
+    }
+    let Some(document) = context.document() else { return };
+    for (span, heading) in headings_where(document.body(), is_placeholder) {
+        context
+            .report_at(
+                span.shifted(document.parts.body.start),
+                format!("heading `{heading}` is still a placeholder"),
+            )
+            .hint("write the section or remove it");
+    }
+}
+
+/// `TODO`, `TODO: x`, `[TODO ...]`, `<TBD>`, but not `TODO comments`.
+fn is_placeholder(text: &str) -> bool {
+    let inner = text.trim_start_matches(['[', '<', '(', '{', ' ']);
+    let Some(mark) = MARKS.iter().find(|mark| inner.starts_with(**mark)) else {
+        return text.contains("[TODO");
+    };
+    let rest = &inner[mark.len()..];
+    let is_bracketed = inner.len() < text.len();
+    let ends = rest.is_empty() || rest.starts_with([':', ']', '>', ')', '}']);
+    ends || (is_bracketed && rest.starts_with(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_placeholder;
+
+    #[test]
+    fn what_templates_leave_behind_is_a_placeholder() {
+        for text in ["TODO", "TODO: write", "[TODO: Replace with ...]", "<TBD>", "[TODO later]", "Use [TODO]"] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in ["TODO comments in code", "Find TODOs", "Finds TODO: marks", "XXXL sizes", "", "To do"] {
+            assert!(!is_placeholder(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `USER_HOME_PATH`.
+
+use crate::rule::{Context, rule};
+use crate::text::Span;
+
+rule! {
+    /// SKILL.md names a path in somebody's home folder
+    ///
+    /// ## What it does
+    /// Reports the first path below `/Users/NAME`, `/home/NAME` or `C:\Users\NAME`, and how many more there are.
+    /// Names that only stand for one (`user`, `you`, `username`, `$USER`) and the users of well-known images do not
+    /// count.
+    ///
+    /// ## Why is this bad?
+    /// The path exists on the author's machine only. It also says who the author is.
+    ///
+    /// ## Example
+    /// ```markdown
+    /// Run `python /Users/maria/skills/pdf-forms/fill.py`.
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```markdown
+    /// Run `python scripts/fill.py`.
+    /// ```
+    USER_HOME_PATH, level: Warning, origin: Extra, since: "0.1.0", fixable: No, check: check
+}
+
+/// How a home folder starts.
+const HOMES: [&str; 3] = ["/Users/", "/home/", ":\\Users\\"];
+
+/// Names that stand for any user, or for the user of a well-known image.
+const ANYBODY: [&str; 46] = [
+    "user", "users", "username", "user_name", "user-name", "yourname", "your-name", "your_name",
+    "yourusername", "your-username", "your_username", "youruser", "your-user", "your_user", "you",
+    "your", "me", "myuser", "myname", "name", "someone", "somebody", "anyone", "alice", "bob", "john",
+    "jane", "johndoe", "john.doe", "janedoe", "foo", "bar", "test", "testuser", "example", "shared",
+    "public", "default", "runner", "ubuntu", "vscode", "node", "app", "claude", "xxx", "dev",
+];
+
+fn check(context: &mut Context<'_>) {
+    let Some(document) = context.document() else { return };
+    let text = document.text.as_str();
+    let mut found: Vec<Span> = HOMES
+        .iter()
+        .flat_map(|home| memchr::memmem::find_iter(text.as_bytes(), home).map(move |at| (at, *home)))
+        .filter_map(|(at, home)| path_at(text, at, home))
+        .collect();
+    found.sort_unstable();
+    let Some(first) = found.first() else { return };
+    let more = match found.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    context
+        .report_at(*first, format!("path in somebody's home folder: `{}`{more}", first.slice(text)))
+        .hint("use a path relative to the skill, or `~`");
+}
+
+/// The path to a home folder whose `home` part is at byte `at`, if it belongs to somebody.
+fn path_at(text: &str, at: usize, home: &str) -> Option<Span> {
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    // `https://x/home/y` and `src/home/y` are something else.
+    let start = if home.starts_with(':') { at.checked_sub(1)? } else { at };
+    if text[..start].ends_with(|c: char| is_path(c) || matches!(c, '/' | '}' | '~')) {
+        return None;
+    }
+    let rest = &text[at + home.len()..];
+    let length = rest.find(|c| !is_path(c)).unwrap_or(rest.len());
+    let name = &rest[..length];
+    let separator = if home.starts_with(':') { '\\' } else { '/' };
+    // Without anything below it, it is a page about home folders.
+    let goes_on = rest[length..].starts_with(separator);
+    let is_somebody = !name.is_empty()
+        && !name.chars().all(|c| matches!(c, '.' | 'x' | 'X' | '_'))
+        && !ANYBODY.iter().any(|anybody| name.eq_ignore_ascii_case(anybody));
+    (goes_on && is_somebody).then(|| Span::new(start, at + home.len() + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Option<&str> {
+        let home = HOMES.iter().find(|home| text.contains(**home))?;
+        path_at(text, text.find(home)?, home).map(|span| span.slice(text))
+    }
+
+    #[test]
+    fn only_paths_of_somebody_count() {
+        assert_eq!(found("see /Users/maria/x"), Some("/Users/maria"));
+        assert_eq!(found("`/home/jdoe7/y`"), Some("/home/jdoe7"));
+        assert_eq!(found("C:\\Users\\maria\\x"), Some("C:\\Users\\maria"));
+        for text in [
+            "/Users/username/x",
+            "/home/$USER/x",
+            "/home/<you>/x",
+            "/home/ubuntu/x",
+            "https://x.y/home/maria/z",
+            "/Users/maria",
+            "src/home/page/x",
+            "/Users/.../x",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+}

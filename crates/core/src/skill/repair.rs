@@ -1,0 +1,189 @@
+//! Finds the values that keep a front matter from being YAML, and quotes them.
+//!
+//! Most broken front matters have one cause: a plain value with `: ` inside, or one that starts with a sign that
+//! means something to YAML. The author's intention is plain then: the text as it stands. A front matter is cut
+//! into values line by line, each value is parsed on its own, and those that fail are quoted.
+//!
+//! Invariant: what is returned makes the whole front matter parse, with every quoted value reading exactly as the
+//! text that was written. Where that text is in doubt, a value is named but nothing is offered to replace it.
+
+mod value;
+
+use crate::text::Span;
+use crate::yaml::{self, Node, Value};
+use value::{Raw, Site};
+
+/// A value that is not YAML as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenValue {
+    /// Its key; none for an item of a list.
+    pub key: Option<String>,
+    /// Where it stands in the file.
+    pub span: Span,
+    /// The sign that breaks it.
+    pub sign: Span,
+    /// What is wrong.
+    pub problem: Problem,
+    /// The same text in quotes; none when somebody has to decide what the text is.
+    pub quoted: Option<String>,
+}
+
+/// Why a plain value is not YAML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// `: ` inside, or `:` at the end: it starts a new key.
+    Colon,
+    /// It starts with a sign that means something to YAML.
+    StartsWith(char),
+    /// It starts with a quoted text and goes on after it.
+    TextAfterQuote,
+    /// It starts with a quote that is never closed.
+    UnclosedQuote,
+    /// ` #` starts a comment in the middle of it.
+    Comment,
+}
+
+/// The values to quote so that the text becomes a YAML mapping; none when quoting does not make it one. Spans
+/// count from `base` bytes before the text.
+pub fn repair(text: &str, base: usize) -> Option<Vec<BrokenValue>> {
+    let sites = value::sites(text)?;
+    let mut broken = Vec::new();
+    for site in &sites {
+        if site.parses(text) {
+            continue;
+        }
+        broken.push((site, Diagnosis::of(&site.raw(text), site, text)?));
+    }
+    if broken.is_empty() {
+        return None;
+    }
+    let quotes: Vec<(Span, String)> =
+        broken.iter().map(|(site, _)| (site.span, quote(site.span.slice(text)))).collect();
+    let intended: Vec<String> = broken.iter().map(|(site, _)| site.raw(text).folded()).collect();
+    if !reads_as(text, &quotes, &intended) {
+        return None;
+    }
+    let values =
+        broken.into_iter().zip(quotes).map(|((site, diagnosis), (span, quoted))| BrokenValue {
+            key: site.key.map(|key| key.slice(text).to_owned()),
+            span: span.shifted(base),
+            sign: diagnosis.sign.shifted(base),
+            problem: diagnosis.problem,
+            quoted: diagnosis.is_certain.then_some(quoted),
+        });
+    Some(values.collect())
+}
+
+/// What is wrong with one value.
+struct Diagnosis {
+    problem: Problem,
+    sign: Span,
+    /// Whether the text that the author meant is beyond doubt.
+    is_certain: bool,
+}
+
+impl Diagnosis {
+    fn of(raw: &Raw<'_>, site: &Site, text: &str) -> Option<Self> {
+        let start = site.span.start;
+        let first = raw.text.chars().next()?;
+        let is_one_line = !raw.text.contains(['\n', '\r']);
+        // A key that takes lists or mappings may have been meant as one.
+        if !site.is_text && !is_one_line {
+            return None;
+        }
+        let at_start = |problem| {
+            let sign = Span::new(start, start + first.len_utf8());
+            Self { problem, sign, is_certain: !raw.has_comment() }
+        };
+        match first {
+            '"' | '\'' => return Some(Self::of_quoted(raw, first, start)),
+            // With an anchor somewhere, an alias may be meant.
+            '*' if text.contains(": &") || text.contains("- &") => return None,
+            '@' | '`' | '%' | ',' | ']' | '}' | '*' => {
+                return Some(at_start(Problem::StartsWith(first)));
+            }
+            // A list or a mapping that is not closed may have been meant as one.
+            '[' | '{' => {
+                let is_literal = site.is_text || raw.is_balanced();
+                return is_literal.then(|| at_start(Problem::StartsWith(first)));
+            }
+            '&' | '!' => return site.is_text.then(|| at_start(Problem::StartsWith(first))),
+            '-' | '?' if raw.starts_with_mark() => {
+                return site.is_text.then(|| at_start(Problem::StartsWith(first)));
+            }
+            // The author may have meant a block of text and not the sign.
+            '|' | '>' => {
+                let unsure = Self { is_certain: false, ..at_start(Problem::StartsWith(first)) };
+                return site.is_text.then_some(unsure);
+            }
+            _ => {}
+        }
+        let (problem, at) = match raw.colon() {
+            Some(colon) => (Problem::Colon, colon),
+            None => (Problem::Comment, raw.comment()?),
+        };
+        let sign = Span::new(start + at, start + at + 1);
+        Some(Self { problem, sign, is_certain: !raw.has_comment() })
+    }
+
+    fn of_quoted(raw: &Raw<'_>, quote: char, start: usize) -> Self {
+        match raw.closing_quote(quote) {
+            Some(closing) => Self {
+                problem: Problem::TextAfterQuote,
+                sign: Span::new(start + closing, start + closing + 1),
+                is_certain: !raw.has_comment(),
+            },
+            None => Self {
+                problem: Problem::UnclosedQuote,
+                sign: Span::new(start, start + 1),
+                is_certain: false,
+            },
+        }
+    }
+}
+
+/// The same text in quotes. Quoted text is folded over lines exactly as plain text is, so the lines stay.
+fn quote(raw: &str) -> String {
+    if raw.contains(['"', '\\']) {
+        format!("'{}'", raw.replace('\'', "''"))
+    } else {
+        format!("\"{raw}\"")
+    }
+}
+
+/// Whether the text with these replacements is a mapping in which each of them reads as intended.
+fn reads_as(text: &str, quotes: &[(Span, String)], intended: &[String]) -> bool {
+    let mut repaired = String::with_capacity(text.len() + 2 * quotes.len());
+    let mut places = Vec::new();
+    let mut done = 0;
+    for (span, quoted) in quotes {
+        repaired.push_str(&text[done..span.start]);
+        places.push(repaired.len());
+        repaired.push_str(quoted);
+        done = span.end;
+    }
+    repaired.push_str(&text[done..]);
+    let Ok(Some(node)) = yaml::parse(&repaired, 0) else { return false };
+    node.as_mapping().is_some()
+        && places
+            .iter()
+            .zip(intended)
+            .all(|(place, text)| scalar_at(&node, *place).is_some_and(|found| found == text))
+}
+
+/// The text of the scalar that starts at byte `place`.
+fn scalar_at(node: &Node, place: usize) -> Option<&str> {
+    match &node.value {
+        Value::Scalar(scalar) => (node.span.start == place).then_some(scalar.text.as_str()),
+        Value::Sequence(items) => items.iter().find_map(|item| scalar_at(item, place)),
+        Value::Mapping(mapping) => {
+            let entries = mapping.entries.iter();
+            entries
+                .flat_map(|entry| [&entry.key, &entry.value])
+                .find_map(|node| scalar_at(node, place))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! The analysis after a comparison: why the winner won, and what to change next.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Extra;
+
+/// Why one version is better than another, and what to change.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Analysis {
+    /// The version that won, such as `v1`.
+    pub winner_version: String,
+    /// The version that lost.
+    pub loser_version: String,
+    /// What the winner did better.
+    pub strengths: Vec<String>,
+    /// What the loser got wrong.
+    pub weaknesses: Vec<String>,
+    /// Changes for the next version.
+    pub suggestions: Vec<Suggestion>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A change that can be applied as it stands.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Suggestion {
+    /// The part of the skill to change.
+    pub area: String,
+    /// The text that is there now.
+    pub before: String,
+    /// The text to put in its place.
+    pub after: String,
+    /// Why.
+    pub reasoning: String,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}

@@ -1,0 +1,65 @@
+//! The key to a blind comparison: which version was behind which label.
+//!
+//! The seed shows no such file; it says that labels are randomised and later unblinded. The key is written beside
+//! `comparison.json` and never shown to the comparator.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Label;
+use crate::Extra;
+use crate::problem::{At, Report};
+use crate::rule;
+
+/// Which version was behind which label, and how the comparator answered in each order.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ComparisonKey {
+    /// The seed that the labels were drawn with.
+    pub seed: u64,
+    /// The version behind label A, such as `v1`.
+    #[serde(rename = "A")]
+    pub a: String,
+    /// The version behind label B.
+    #[serde(rename = "B")]
+    pub b: String,
+    /// The questions in the order in which they were asked: both orders, and a third when those disagree.
+    pub orders: Vec<ComparisonOrder>,
+    /// Whether the comparator preferred a position rather than a result.
+    pub disagreement: bool,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// One question to the comparator.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ComparisonOrder {
+    /// The label that was shown first.
+    pub first: Label,
+    /// The label that won.
+    pub winner: Label,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl ComparisonKey {
+    /// The version behind a label.
+    pub fn version(&self, label: Label) -> &str {
+        match label {
+            Label::A => &self.a,
+            Label::B => &self.b,
+        }
+    }
+}
+
+/// A disagreement that the answers do not show, or the other way round.
+pub(crate) fn check(root: &At<'_>, report: &mut Report<'_>) {
+    let Some(orders) = root.field("orders") else { return };
+    let winners: Vec<_> =
+        orders.node().items().iter().filter_map(|order| order.get("winner")?.as_str()).collect();
+    if winners.len() >= 2 {
+        let disagree = winners.windows(2).any(|pair| pair[0] != pair[1]);
+        rule::check_truth(root, "disagreement", "whether the winners differ", disagree, report);
+    }
+}

@@ -1,0 +1,247 @@
+//! The types of structural checks: one table.
+//!
+//! Everything about a type that is not the check itself comes from its row: the schema (which fields it needs, which
+//! exclude each other), the reader's messages, and the documentation. A new type is a row here, a variant, and the code
+//! that evaluates it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Value, json};
+
+/// The type of a structural check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CheckType {
+    /// At least one file matches a pattern.
+    FileExists,
+    /// A file contains a text.
+    FileContains,
+    /// No file contains a text.
+    FileNotContains,
+    /// Nothing went wrong in the transcript.
+    NoErrors,
+    /// So many files match a pattern.
+    FileCount,
+    /// A command succeeds.
+    CustomScript,
+}
+
+/// A row of [`CHECK_TYPES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckTypeInfo {
+    /// The type.
+    pub check_type: CheckType,
+    /// Its name in files.
+    pub name: &'static str,
+    /// Fields that must be there.
+    pub required: &'static [&'static str],
+    /// Fields of which exactly one must be there; empty when there is no such choice.
+    pub exactly_one: &'static [&'static str],
+    /// Fields that may be there.
+    pub optional: &'static [&'static str],
+    /// What the check does, in one sentence.
+    pub about: &'static str,
+}
+
+const MATCHES: &[&str] = &["match", "match_any", "match_regex"];
+
+/// All types of structural checks.
+pub const CHECK_TYPES: &[CheckTypeInfo] = &[
+    CheckTypeInfo {
+        check_type: CheckType::FileExists,
+        name: "file_exists",
+        required: &["pattern"],
+        exactly_one: &[],
+        optional: &[],
+        about: "At least one file matches the glob pattern.",
+    },
+    CheckTypeInfo {
+        check_type: CheckType::FileContains,
+        name: "file_contains",
+        required: &["pattern"],
+        exactly_one: MATCHES,
+        optional: &[],
+        about: "At least one file that matches the glob pattern contains the text.",
+    },
+    CheckTypeInfo {
+        check_type: CheckType::FileNotContains,
+        name: "file_not_contains",
+        required: &["pattern"],
+        exactly_one: MATCHES,
+        optional: &["except_context"],
+        about: "No file that matches the glob pattern contains the text, except near an exempting context.",
+    },
+    CheckTypeInfo {
+        check_type: CheckType::NoErrors,
+        name: "no_errors",
+        required: &[],
+        exactly_one: &[],
+        optional: &[],
+        about: "The transcript shows no failed tool call and no error.",
+    },
+    CheckTypeInfo {
+        check_type: CheckType::FileCount,
+        name: "file_count",
+        required: &["pattern", "count"],
+        exactly_one: &[],
+        optional: &["operator"],
+        about: "The number of files that match the glob pattern compares to the count as the operator says.",
+    },
+    CheckTypeInfo {
+        check_type: CheckType::CustomScript,
+        name: "custom_script",
+        required: &["script"],
+        exactly_one: &[],
+        optional: &[],
+        about: "The bash command exits with 0.",
+    },
+];
+
+impl CheckType {
+    /// The row of this type.
+    pub fn info(self) -> &'static CheckTypeInfo {
+        // The table has a row for every variant, in the same order; a test holds that.
+        &CHECK_TYPES[self as usize]
+    }
+
+    /// The type of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        CHECK_TYPES.iter().find(|info| info.name == name).map(|info| info.check_type)
+    }
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+}
+
+impl CheckTypeInfo {
+    /// Whether this type looks at a field that only some types have.
+    pub fn uses(&self, field: &str) -> bool {
+        [self.required, self.exactly_one, self.optional]
+            .iter()
+            .any(|fields| fields.contains(&field))
+    }
+
+    /// What the schema says about checks of this type: `if` the type is this one, `then` these fields.
+    fn condition(&self) -> Value {
+        let mut then = serde_json::Map::new();
+        if !self.required.is_empty() {
+            then.insert("required".into(), json!(self.required));
+        }
+        if !self.exactly_one.is_empty() {
+            let branches: Vec<_> =
+                self.exactly_one.iter().map(|field| json!({ "required": [field] })).collect();
+            then.insert("oneOf".into(), branches.into());
+        }
+        json!({
+            "if": { "properties": { "type": { "const": self.name } }, "required": ["type"] },
+            "then": then,
+        })
+    }
+}
+
+/// All fields that only some types have, in the order of the table.
+pub(super) fn special_fields() -> impl Iterator<Item = &'static str> {
+    let fields =
+        CHECK_TYPES.iter().flat_map(|info| [info.required, info.exactly_one, info.optional]);
+    let mut seen = Vec::new();
+    fields.flatten().copied().filter(move |field| {
+        let is_new = !seen.contains(field);
+        seen.push(field);
+        is_new
+    })
+}
+
+/// Adds the conditions of all types to the schema of a structural expectation.
+pub(super) fn add_conditions(schema: &mut Schema) {
+    let conditions = CHECK_TYPES.iter().map(CheckTypeInfo::condition);
+    let conditions = conditions.filter(|condition| condition["then"] != json!({}));
+    schema.insert("allOf".into(), conditions.collect::<Vec<_>>().into());
+}
+
+impl fmt::Display for CheckType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for CheckType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for CheckType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        Self::from_name(&name)
+            .ok_or_else(|| de::Error::custom(format_args!("unknown check type `{name}`")))
+    }
+}
+
+impl JsonSchema for CheckType {
+    fn schema_name() -> Cow<'static, str> {
+        "CheckType".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let types: Vec<_> = CHECK_TYPES
+            .iter()
+            .map(|info| json!({ "type": "string", "const": info.name, "description": info.about }))
+            .collect();
+        json_schema!({ "description": "The type of a structural check.", "oneOf": types })
+    }
+}
+
+/// How a number of files is compared.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
+pub enum Operator {
+    /// Exactly as many; this is meant when no operator is given.
+    #[default]
+    #[serde(rename = "==")]
+    Equal,
+    /// At least as many.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// At most as many.
+    #[serde(rename = "<=")]
+    AtMost,
+}
+
+impl Operator {
+    /// Whether `found` files are right when `count` were asked for.
+    pub fn holds(self, found: u64, count: u64) -> bool {
+        match self {
+            Self::Equal => found == count,
+            Self::AtLeast => found >= count,
+            Self::AtMost => found <= count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_a_row_for_every_type_in_order() {
+        for (number, info) in CHECK_TYPES.iter().enumerate() {
+            assert_eq!(info.check_type as usize, number, "{}", info.name);
+            assert_eq!(info.check_type.info(), info);
+            assert_eq!(CheckType::from_name(info.name), Some(info.check_type));
+            assert!(info.about.ends_with('.'));
+        }
+        // The last variant; the compiler would refuse a discriminant beyond the table only at run time.
+        assert_eq!(CheckType::CustomScript as usize + 1, CHECK_TYPES.len());
+    }
+
+    #[test]
+    fn an_operator_compares_what_was_found_with_what_was_asked_for() {
+        assert!(Operator::Equal.holds(2, 2) && !Operator::Equal.holds(3, 2));
+        assert!(Operator::AtLeast.holds(3, 2) && !Operator::AtLeast.holds(1, 2));
+        assert!(Operator::AtMost.holds(1, 2) && !Operator::AtMost.holds(3, 2));
+    }
+}

@@ -1,0 +1,148 @@
+//! The grading of a run: checks and statements with verdicts, and rubric scores.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Metrics, Timing};
+use crate::Extra;
+use crate::json::Number;
+use crate::part::{Claim, GradedExpectation, Tally, tally};
+use crate::problem::{At, Report};
+use crate::rule;
+
+/// How one run of an eval was graded.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(extend("anyOf" = [{ "required": ["expectations"] }, { "required": ["assertion_results"] }]))]
+pub struct EvalsGrading {
+    /// The structural checks, then the statements, with their verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expectations: Option<Vec<GradedExpectation>>,
+    /// Another name for `expectations`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assertion_results: Option<Vec<GradedExpectation>>,
+    /// How many passed.
+    pub summary: Tally,
+    /// The rubric's scores by the name of the dimension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rubric_scores: Option<IndexMap<String, RubricScore>>,
+    /// The rubric's scores in one number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rubric_summary: Option<RubricSummary>,
+    /// The run's metrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution_metrics: Option<Metrics>,
+    /// The run's timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
+    /// Claims that the agent made, and whether they hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<Vec<Claim>>,
+    /// What the agent was unsure about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_notes_summary: Option<UserNotesSummary>,
+    /// How the eval itself could be better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_feedback: Option<EvalFeedback>,
+    /// Statements that the judge could not answer; they are in no count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_errors: Option<Vec<String>>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl EvalsGrading {
+    /// The verdicts under both names.
+    pub fn verdicts(&self) -> impl Iterator<Item = &GradedExpectation> {
+        [&self.expectations, &self.assertion_results].into_iter().flatten().flatten()
+    }
+}
+
+/// The score of one dimension.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct RubricScore {
+    /// From 1 to 5, as the rubric's anchors say.
+    #[schemars(range(min = 1, max = 5))]
+    pub score: u8,
+    /// Why this score.
+    pub evidence: String,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// The rubric's scores in one number.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct RubricSummary {
+    /// Sum of score times weight, divided by the sum of the weights.
+    #[schemars(range(min = 0, max = 5))]
+    pub weighted_mean: Number,
+    /// The best possible mean, 5.
+    pub max_possible: Number,
+    /// `weighted_mean / max_possible`.
+    #[schemars(range(min = 0, max = 1))]
+    pub normalized: Number,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What the agent was unsure about.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct UserNotesSummary {
+    /// What it did not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertainties: Option<Vec<String>>,
+    /// What a person should look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_review: Option<Vec<String>>,
+    /// Where it did something else than it was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workarounds: Option<Vec<String>>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How an eval could be better.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct EvalFeedback {
+    /// What to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestions: Option<Vec<EvalSuggestion>>,
+    /// The judgement in a sentence or two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall: Option<String>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// One thing to change in an eval.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct EvalSuggestion {
+    /// The expectation that it is about, such as `S7: Uses fixture factory pattern`; absent when one is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assertion: Option<String>,
+    /// What is wrong.
+    pub reason: String,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Counts and means that do not follow from each other.
+pub(crate) fn check(root: &At<'_>, report: &mut Report<'_>) {
+    if let Some(summary) = root.field("summary") {
+        tally::check(&summary, report);
+    }
+    if let Some(rubric) = root.field("rubric_summary")
+        && let (Some(mean), Some(most)) =
+            (rubric.amount("weighted_mean"), rubric.amount("max_possible"))
+        && most > 0.0
+    {
+        let rule = "weighted_mean / max_possible";
+        rule::check_amount_within(&rubric, "normalized", rule, mean / most, 0.01 + 1e-9, report);
+    }
+}

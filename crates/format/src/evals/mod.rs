@@ -1,0 +1,38 @@
+//! The files of seed 003, which extend those of the public skill-creator: structural checks, rubrics, benchmarks.
+
+mod benchmark;
+mod check_type;
+mod feedback;
+mod feedback_aggregate;
+mod grading;
+mod metadata;
+mod metrics;
+mod rubric;
+mod structural;
+mod suite;
+mod summary;
+mod timing;
+
+pub use benchmark::{Benchmark, BenchmarkMetadata, BenchmarkRun, RunResult};
+pub use check_type::{CHECK_TYPES, CheckType, CheckTypeInfo, Operator};
+pub use feedback::{Feedback, Review, ReviewFeedback};
+pub use feedback_aggregate::{AggregatedSuggestion, EvalFeedbackAggregate};
+pub use grading::{
+    EvalFeedback, EvalSuggestion, EvalsGrading, RubricScore, RubricSummary, UserNotesSummary,
+};
+pub use metadata::EvalMetadata;
+pub use metrics::Metrics;
+pub use rubric::{Dimension, QualityRubric, Scoring};
+pub use structural::{CheckResult, Structural};
+pub use suite::{Eval, EvalConfig, EvalsSuite, StructuralExpectation};
+pub use summary::{ConfigurationSummary, Delta, DeltaValue, RunSummary, Stats};
+pub use timing::Timing;
+
+pub(crate) mod meaning {
+    //! The rules of this family, for the table of kinds.
+    pub(crate) use super::benchmark::check as benchmark;
+    pub(crate) use super::grading::check as grading;
+    pub(crate) use super::metrics::check as metrics;
+    pub(crate) use super::structural::check as structural;
+    pub(crate) use super::suite::check as suite;
+}

@@ -1,0 +1,22 @@
+//! The files of seed 001: does a skill trigger for the right queries, and how its description was improved.
+
+mod behaviour;
+mod history;
+mod loop_summary;
+mod report;
+mod set;
+
+pub use behaviour::{BehaviourGrading, Dimensions, ScoredDimension};
+pub use history::{ImprovementHistory, ImprovementRound};
+pub use loop_summary::{LoopIteration, LoopSummary};
+pub use report::{QueryResult, TriggerReport, TriggerSummary};
+pub use set::{Query, TriggerItem, TriggerObject, TriggerSet};
+
+pub(crate) mod meaning {
+    //! The rules of this family, for the table of kinds.
+    pub(crate) use super::behaviour::check as behaviour;
+    pub(crate) use super::history::check as history;
+    pub(crate) use super::loop_summary::check as loop_summary;
+    pub(crate) use super::report::check as report;
+    pub(crate) use super::set::check as set;
+}

@@ -1,0 +1,191 @@
+//! The trigger set: queries, and whether the skill should trigger for them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{MapAccess, SeqAccess, Visitor, value};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::Extra;
+use crate::check::{NOT_BLANK, quote};
+use crate::json::{Node, Span, Value};
+use crate::problem::{At, MeaningIssue, Report};
+use crate::schema::not_null;
+
+/// Queries with the expectation whether the skill triggers, as an array or as an object with `evals`.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum TriggerSet {
+    /// The queries themselves.
+    List(Vec<TriggerItem>),
+    /// The queries in an object, which may say more.
+    Object(TriggerObject),
+}
+
+/// The form of a trigger set that is an object.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct TriggerObject {
+    /// The queries.
+    pub evals: Vec<TriggerItem>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// One query, under the key `query` or `prompt`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(extend("oneOf" = [{ "required": ["query"] }, { "required": ["prompt"] }]))]
+pub struct TriggerItem {
+    /// What the user says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = NOT_BLANK), transform = not_null)]
+    pub query: Option<String>,
+    /// What the user says; another name for `query`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = NOT_BLANK), transform = not_null)]
+    pub prompt: Option<String>,
+    /// `true` when the skill should trigger, `false` when it should not.
+    pub should_trigger: bool,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl TriggerItem {
+    /// An item under the key `query`.
+    pub fn new(query: impl Into<String>, should_trigger: bool) -> Self {
+        Self { query: Some(query.into()), should_trigger, ..Self::default() }
+    }
+
+    /// What the user says, whichever key it stands under.
+    pub fn text(&self) -> &str {
+        self.query.as_deref().or(self.prompt.as_deref()).unwrap_or_default()
+    }
+}
+
+/// A query that is to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query<'s> {
+    /// What the user says, without white space around it.
+    pub text: &'s str,
+    /// Whether the skill should trigger.
+    pub should_trigger: bool,
+}
+
+impl TriggerSet {
+    /// The items as they stand in the file.
+    pub fn items(&self) -> &[TriggerItem] {
+        match self {
+            Self::List(items) | Self::Object(TriggerObject { evals: items, .. }) => items,
+        }
+    }
+
+    /// The different queries in the order of the file; a query that is there twice counts once.
+    pub fn queries(&self) -> Vec<Query<'_>> {
+        let mut seen = std::collections::HashSet::new();
+        let queries = self
+            .items()
+            .iter()
+            .map(|item| Query { text: item.text().trim(), should_trigger: item.should_trigger });
+        queries.filter(|query| seen.insert(query.text)).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for TriggerSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SetVisitor;
+
+        impl<'de> Visitor<'de> for SetVisitor {
+            type Value = TriggerSet;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array or an object")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<TriggerSet, A::Error> {
+                Vec::deserialize(value::SeqAccessDeserializer::new(items)).map(TriggerSet::List)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TriggerSet, A::Error> {
+                TriggerObject::deserialize(value::MapAccessDeserializer::new(map))
+                    .map(TriggerSet::Object)
+            }
+        }
+
+        deserializer.deserialize_any(SetVisitor)
+    }
+}
+
+/// How many different queries of each label make a rate worth looking at.
+const RECOMMENDED: usize = 5;
+
+/// A set that is empty, contradicts itself, or is too small.
+pub(crate) fn check(root: &At<'_>, report: &mut Report<'_>) {
+    let evals = root.field("evals");
+    let list = evals.as_ref().unwrap_or(root);
+    let Value::Array(items) = &list.node().value else { return };
+    if items.is_empty() {
+        return report.add(list, MeaningIssue::EmptySet);
+    }
+    let labels = check_labels(list, report);
+    let count = |label: bool| {
+        labels.values().filter(|(_, should_trigger)| *should_trigger == label).count()
+    };
+    let (positive, negative) = (count(true), count(false));
+    // Items without a query or a label have been reported, and would make these counts wrong.
+    if labels.is_empty() || report.errors() > 0 {
+        return;
+    }
+    if positive == 0 || negative == 0 {
+        report.add(list, MeaningIssue::OneClass { missing: positive == 0 });
+    } else if positive < RECOMMENDED || negative < RECOMMENDED {
+        report.add(list, MeaningIssue::FewQueries { positive, negative });
+    }
+}
+
+/// Reports queries that are there twice, and gives the place and label of the different ones.
+fn check_labels<'s>(list: &'s At<'_>, report: &mut Report<'_>) -> HashMap<&'s str, (Span, bool)> {
+    let mut labels = HashMap::<&str, (Span, bool)>::new();
+    for (item, node) in list.items().zip(list.node().items()) {
+        let key = if node.has("query") { "query" } else { "prompt" };
+        let (Some(at), Some(label)) = (item.field(key), item.truth("should_trigger")) else {
+            continue;
+        };
+        let Some(query) = node.get(key).and_then(Node::as_str).map(str::trim) else { continue };
+        match labels.get(query) {
+            None => {
+                labels.insert(query, (at.span(), label));
+            }
+            Some(&(first, first_label)) => {
+                let (first, query) = (report.place(first), quote(query));
+                report.add(
+                    &at,
+                    if label == first_label {
+                        MeaningIssue::RepeatedQuery { query, first }
+                    } else {
+                        MeaningIssue::ConflictingLabels { query, label, first }
+                    },
+                );
+            }
+        }
+    }
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_that_is_there_twice_counts_once() {
+        let items = vec![
+            TriggerItem::new("a", true),
+            TriggerItem::new(" a ", true),
+            TriggerItem::new("b", false),
+        ];
+        let texts: Vec<_> =
+            TriggerSet::List(items).queries().iter().map(|query| query.text.to_owned()).collect();
+        assert_eq!(texts, ["a", "b"]);
+    }
+}
