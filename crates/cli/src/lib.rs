@@ -35,6 +35,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Validate(args) => commands::validate::run(&args, &printer),
         Command::Explain(args) => commands::explain::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
+        Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };
     outcome.unwrap_or_else(|error| printer.error(&error)).into()

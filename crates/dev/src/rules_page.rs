@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use skillgauge_core::finding::Level;
 use skillgauge_core::output::explain;
 use skillgauge_core::profile::PROFILES;
 use skillgauge_core::rule::{Fixable, Origin, RULES, Rule};
@@ -37,12 +38,22 @@ fn table(page: &mut String, title: &str, origin: Origin) {
     page.push('\n');
 }
 
+/// What each profile sees differently, and why.
 fn profiles(page: &mut String) {
-    page.push_str("## Profiles\n\n");
+    page.push_str("## Profiles\n\nWith several profiles, the most serious level counts.\n\n");
     for profile in PROFILES {
-        let _ = writeln!(page, "- `--profile {}`: {}", profile.name, profile.summary);
+        let _ = writeln!(page, "### `--profile {}`\n\n{}.\n", profile.name, profile.summary);
+        let _ = writeln!(page, "Keys: `{}`\n", profile.keys.join("`, `"));
+        if profile.differences.is_empty() {
+            continue;
+        }
+        page.push_str("| Code | Level here | Why |\n|---|---|---|\n");
+        for difference in profile.differences {
+            let level = difference.level.map_or("off", Level::as_str);
+            let _ = writeln!(page, "| `{}` | {level} | {} |", difference.code, difference.reason);
+        }
+        page.push('\n');
     }
-    page.push('\n');
 }
 
 /// A rule's documentation, its headings two levels further down.

@@ -80,7 +80,7 @@ impl fmt::Debug for AnswerSchema {
         f.debug_struct("AnswerSchema")
             .field("name", &self.name)
             .field("value", &self.value)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod explain;
 mod schema;
+mod transcript;
 mod validate;
 
 pub use explain::ExplainArgs;
 pub use schema::SchemaArgs;
+pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 
 use std::fmt::Write as _;
@@ -37,6 +39,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Show what an agent did, from its raw event stream
+    Transcript(TranscriptArgs),
     /// Print the JSON Schema of a file, or check a file against it
     Schema(SchemaArgs),
     /// Print a completion script for a shell
@@ -51,8 +55,11 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 2] =
-    [("Look", &["validate", "explain"]), ("About", &["schema", "completions"])];
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Look", &["validate", "explain"]),
+    ("See", &["transcript"]),
+    ("About", &["schema", "completions"]),
+];
 
 /// The command line with its commands in groups.
 pub fn grouped(command: clap::Command) -> clap::Command {

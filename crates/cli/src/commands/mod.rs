@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod schema;
+pub(crate) mod transcript;
 pub(crate) mod validate;
 
 use crate::ExitCode;

@@ -4,6 +4,8 @@
 
 mod command;
 mod explain;
+mod schema;
+mod transcript;
 mod validate;
 mod validate_fix;
 mod validate_formats;

@@ -74,7 +74,10 @@ impl Schema {
         let mut schema = compiler.schema;
         schema.root = root;
         for index in 0..schema.rules.len() {
-            schema.rules[index].admitted = schema.find_types(RuleId(index));
+            match schema.find_types(RuleId(index), 0) {
+                Some(types) => schema.rules[index].admitted = types,
+                None => schema.unsupported.push("a reference that leads back to itself".to_owned()),
+            }
         }
         schema
     }
@@ -92,17 +95,24 @@ impl Schema {
         self.rule(id).admitted
     }
 
-    fn find_types(&self, id: RuleId) -> Types {
+    /// Nothing when references and alternatives go round in a circle, which says nothing about a value.
+    fn find_types(&self, id: RuleId, depth: usize) -> Option<Types> {
+        if depth > self.rules.len() {
+            return None;
+        }
         let rule = self.rule(id);
         let mut types = rule.types;
         if let Some(target) = rule.target {
-            types = types.and(self.find_types(target));
+            types = types.and(self.find_types(target, depth + 1)?);
         }
         if !rule.any_of.is_empty() {
-            let union = rule.any_of.iter().map(|&branch| self.find_types(branch));
-            types = types.and(union.fold(Types::NONE, Types::or));
+            let mut union = Types::NONE;
+            for &branch in &rule.any_of {
+                union = union.or(self.find_types(branch, depth + 1)?);
+            }
+            types = types.and(union);
         }
-        types
+        Some(types)
     }
 }
 
@@ -265,6 +275,16 @@ mod tests {
             "items": false
         }));
         assert_eq!(schema.unsupported.len(), 5, "{:?}", schema.unsupported);
+    }
+
+    #[test]
+    fn a_reference_that_goes_round_in_a_circle_is_recorded() {
+        for schema in [
+            json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),
+            json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/A"}]}}}),
+        ] {
+            assert!(!Schema::compile(&schema).unsupported.is_empty(), "{schema}");
+        }
     }
 
     #[test]

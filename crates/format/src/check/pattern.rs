@@ -1,6 +1,6 @@
 //! The few patterns that our schemas have, matched by hand.
 //!
-//! A regular expression engine would be the largest dependency of this crate, for four patterns. Each must accept
+//! A regular expression engine would be the largest dependency of this crate, for three patterns. Each must accept
 //! exactly what its expression accepts under the rules of JSON Schema (ECMA-262); the differential test holds that.
 
 /// A pattern of a schema.

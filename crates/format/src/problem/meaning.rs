@@ -268,7 +268,9 @@ impl MeaningIssue {
     /// How bad this is.
     pub fn level(&self) -> Level {
         match self {
-            Self::RepeatedQuery { .. }
+            // Rounds are only shown; everything else is found by its name.
+            Self::DuplicateId { kind: IdKind::Round, .. }
+            | Self::RepeatedQuery { .. }
             | Self::OneClass { .. }
             | Self::FewQueries { .. }
             | Self::EmptySuite
