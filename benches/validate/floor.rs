@@ -1,8 +1,8 @@
 //! The cost of reading alone: finds the skills below a folder and reads each SKILL.md, and checks nothing.
 //!
-//! No validator that looks for skills and at their folders can need less than this, so it says how far a
-//! better validator could still get. It is measured like one, as a process of its own. Invariant: it
-//! makes no system call that could be left out, and parses nothing.
+//! A validator that looks for skills and into their folders can hardly need less than this, so it says how
+//! far a better validator could still get. It is measured like one, as a process of its own. Invariant:
+//! it opens, lists, reads and closes each thing once, and parses nothing.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;

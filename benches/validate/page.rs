@@ -15,11 +15,11 @@ The numbers on this page are measured, not chosen: each section is written by th
 describes, with the goals beside what came out. To measure again on your machine:
 
 ```sh
-make bench                                                  # prints the section
-cargo bench -p skillgauge --bench validate -- --write       # also replaces it on this page
+make bench                                      # measures, and replaces the sections on this page
+cargo bench -p skillgauge --bench validate      # only prints the section
 ```
 
-The first run generates the corpora (some 0.8 GB) and makes a Python environment with the pinned rival,
+The first run generates the corpora (about 1 GB) and makes a Python environment with the pinned rival,
 both below the target folder; later runs use them again. Without Python or a network the rival is left
 out, and the page says so. CPU time is the fair measure on a busy machine; wall times are
 only comparable within one run.

@@ -4,6 +4,7 @@
 //! in SARIF. Its headings are fixed; a test holds them.
 
 mod context;
+mod more;
 mod scan;
 mod table;
 mod value;

@@ -11,11 +11,11 @@ pub(super) fn expect_string(context: &mut Context<'_>, key: &str, example: &str)
         return;
     }
     let hint = match &node.value {
-        Value::Scalar(scalar) if scalar.text.is_empty() && has_comment(context, entry) => {
-            "everything after ` #` is a comment; put the value in double quotes".to_owned()
-        }
-        Value::Scalar(scalar) if !scalar.text.is_empty() => {
+        Value::Scalar(scalar) if scalar.kind() != ScalarType::Null => {
             format!("quote it: `{key}: \"{}\"`", scalar.text)
+        }
+        Value::Scalar(_) if has_comment(context, entry) => {
+            "everything after ` #` is a comment; put the value in double quotes".to_owned()
         }
         _ => format!("write it as text, such as `{key}: {example}`"),
     };
@@ -46,9 +46,7 @@ pub(super) fn expect_one_of(context: &mut Context<'_>, key: &str, words: &[&str]
     let reported = context.report_at(node.span, format!("{key} must be {expected}, found {shown}"));
     match found.and_then(|found| nearest(found, words)) {
         Some(word) => reported.hint(format!("did you mean `{word}`?")),
-        None => {
-            reported.hint("other values are ignored; remove the key or use a value from the list")
-        }
+        None => reported.hint("other values are ignored; correct it or remove the key"),
     };
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::front_matter::{self, FrontMatter, Parts};
 use super::markdown::Markdown;
+use super::outline::Outline;
 use crate::text::Span;
 use crate::yaml::{Entry, Mapping};
 
@@ -37,6 +38,7 @@ pub struct Document {
     /// Front matter and body.
     pub parts: Parts,
     markdown: OnceCell<Markdown>,
+    outline: OnceCell<Outline>,
 }
 
 /// Why a SKILL.md could not be read.
@@ -89,7 +91,14 @@ impl Document {
 
     fn new(text: String, byte_order_mark: bool, not_utf8_at: Option<usize>) -> Self {
         let parts = front_matter::split(&text);
-        Self { text, byte_order_mark, not_utf8_at, parts, markdown: OnceCell::new() }
+        Self {
+            text,
+            byte_order_mark,
+            not_utf8_at,
+            parts,
+            markdown: OnceCell::new(),
+            outline: OnceCell::new(),
+        }
     }
 
     /// The front matter's mapping, when it has one.
@@ -108,6 +117,11 @@ impl Document {
     /// The body's text.
     pub fn body(&self) -> &str {
         self.parts.body.slice(&self.text)
+    }
+
+    /// The headings and fences of the body, on first use.
+    pub fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| Outline::of(self.body(), self.parts.body.start))
     }
 
     /// The body parsed as Markdown, on first use: most rules can tell from the bytes that they need not look.

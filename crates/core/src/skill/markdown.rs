@@ -47,8 +47,6 @@ impl Markdown {
             let span = Span::from(definition.span.clone()).shifted(base);
             found.links.push(Link { target: definition.dest.to_string(), span });
         }
-        // The definitions come out of a hash map: order must not depend on it.
-        found.links.sort_by_key(|link| link.span.start);
         let mut heading: Option<String> = None;
         for (event, range) in parser.into_offset_iter() {
             let span = Span::from(range).shifted(base);
@@ -79,6 +77,8 @@ impl Markdown {
                 _ => {}
             }
         }
+        // The definitions come out of a hash map: order must not depend on it.
+        found.links.sort_by_key(|link| (link.span.start, link.span.end));
         found.open_fence = open_fence(body, base, &found.code);
         found
     }

@@ -4,11 +4,13 @@
 
 pub mod discover;
 mod document;
+pub mod edit;
 mod folder;
 pub mod front_matter;
 mod ignored;
 mod listing;
 pub mod markdown;
+pub mod outline;
 pub mod repair;
 
 use std::ffi::OsStr;

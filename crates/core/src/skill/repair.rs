@@ -107,12 +107,12 @@ impl Diagnosis {
                 let is_literal = site.is_text || raw.is_balanced();
                 return is_literal.then(|| at_start(Problem::StartsWith(first)));
             }
-            '&' | '!' => return site.is_text.then(|| at_start(Problem::StartsWith(first))),
+            '&' => return site.is_text.then(|| at_start(Problem::StartsWith(first))),
             '-' | '?' if raw.starts_with_mark() => {
                 return site.is_text.then(|| at_start(Problem::StartsWith(first)));
             }
-            // The author may have meant a block of text and not the sign.
-            '|' | '>' => {
+            // The author may have meant a tag, or a block of text, and not the sign.
+            '!' | '|' | '>' => {
                 let unsure = Self { is_certain: false, ..at_start(Problem::StartsWith(first)) };
                 return site.is_text.then_some(unsure);
             }

@@ -28,6 +28,10 @@ pub(crate) fn invisible(text: &str) -> impl Iterator<Item = Invisible> {
     let bytes = if text.is_ascii() { &[] } else { text.as_bytes() };
     let mut line = Line::default();
     memchr::memchr3_iter(0xe2, 0xef, 0xf3, bytes).filter_map(move |offset| {
+        // Dashes, quotes, arrows and the lines of drawn trees start with the same byte: their next one tells.
+        if !matches!(bytes.get(offset + 1)?, 0x80 | 0x81 | 0xa0 | 0xb8 | 0xbb) {
+            return None;
+        }
         let character = text.get(offset..)?.chars().next()?;
         let kind = kind(character)?;
         let before = || text[..offset].chars().next_back();

@@ -1,11 +1,8 @@
 //! Cheap looks at a text that tell a rule whether it has anything to do.
 //!
-//! Parsing a body as Markdown costs more than everything else together, and nearly always finds nothing. So a
-//! rule first asks the bytes. These looks are line based and know no nesting; where a rule needs more, it parses
-//! once a look has found something.
+//! Nearly always there is nothing to report, and the bytes say so much faster than a parser does. These looks know
+//! nothing of Markdown's nesting; where a rule needs more, it parses once a look has found something.
 
-pub(super) mod fence;
-pub(super) mod heading;
 pub(super) mod invisible;
 pub(super) mod link;
 pub(super) mod shell;

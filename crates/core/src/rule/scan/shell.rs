@@ -13,8 +13,8 @@ const INTERPRETERS: [&str; 8] =
 /// Commands that come before the one that counts.
 const PREFIXES: [&str; 7] = ["sudo", "env", "exec", "nohup", "time", "command", "doas"];
 
-/// The command lines in which what `program` prints is run, from the program to the end of the line. `counts` sees
-/// the command that starts there and can say no.
+/// Where what `program` prints is run: from the program to the end of its command line, or all of the line when the
+/// program stands inside another command. `counts` sees the command that starts at the program and can say no.
 pub(crate) fn runs_of(text: &str, program: &str, counts: impl Fn(&str) -> bool) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), program) {
@@ -25,8 +25,14 @@ pub(crate) fn runs_of(text: &str, program: &str, counts: impl Fn(&str) -> bool) 
         }
         let span = command_line(text, at);
         let (line, inside) = (span.slice(text), at - span.start);
-        if counts(&line[inside..]) && is_run(line, inside) {
-            found.push(Span::new(at, at + line[inside..].trim_end().len()));
+        if !counts(&line[inside..]) {
+            continue;
+        }
+        let end = span.start + line.trim_end().len();
+        if pipes_into_shell(&line[inside..]) {
+            found.push(Span::new(at, end));
+        } else if is_substituted(&line[..inside]) {
+            found.push(Span::new(span.end - line.trim_start().len(), end));
         }
     }
     found
@@ -71,12 +77,7 @@ fn without_break(text: &str) -> Option<&str> {
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']))
 }
 
-/// Whether what the command at byte `at` of `line` prints is run by a shell or an interpreter: `x | sh`,
-/// `sh -c "$(x)"`, `bash <(x)`, `eval "$(x)"`.
-fn is_run(line: &str, at: usize) -> bool {
-    pipes_into_shell(&line[at..]) || is_substituted(&line[..at])
-}
-
+/// Whether a command's output goes to a shell: `x | sh`.
 fn pipes_into_shell(after: &str) -> bool {
     let own_end = after.find([';', '`']).unwrap_or(after.len());
     let commands = after[..own_end].replace("||", ";").replace("&&", ";");
@@ -101,7 +102,7 @@ fn runs_its_input(command: &str) -> bool {
     }
 }
 
-/// Whether the text before a command hands its output to a shell as a program.
+/// Whether the text before a command hands its output to a shell: `sh -c "$(x)"`, `bash <(x)`, `eval "$(x)"`.
 fn is_substituted(before: &str) -> bool {
     let opening = ["$(", "<(", "`"].iter().filter_map(|mark| before.rfind(mark)).max();
     let Some(opening) = opening else { return false };
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     fn is_curl_run(line: &str) -> bool {
-        is_run(line, line.find("curl").unwrap())
+        !runs_of(line, "curl", |_| true).is_empty()
     }
 
     #[test]

@@ -13,20 +13,31 @@ impl<'a> Iterator for Words<'a> {
     type Item = (Span, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let is_word = |c: char| c.is_alphanumeric() || c == '\'';
-        let rest = &self.text[self.at..];
-        let start = self.at + rest.find(is_word)?;
+        let start = self.at + self.text[self.at..].find(is_word)?;
         let length = self.text[start..].find(|c| !is_word(c)).unwrap_or(self.text.len() - start);
         self.at = start + length;
         Some((Span::new(start, self.at), &self.text[start..self.at]))
     }
 }
 
+fn is_word(c: char) -> bool {
+    match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '\'' => true,
+        '\0'..='\x7f' => false,
+        _ => c.is_alphanumeric(),
+    }
+}
+
 /// Where one of the phrases stands first. A phrase is lower-case words with one space between; in the text
 /// anything that is not a letter or a digit may stand between them.
 pub(crate) fn find_phrase(text: &str, phrases: &[&str]) -> Option<Span> {
+    let firsts = phrases.iter().fold(0, |letters, phrase| letters | letter(phrase));
     let mut words = Words { text, at: 0 };
     while let Some((first, word)) = words.next() {
+        // Most words start with a letter that no phrase starts with.
+        if letter(word) & firsts == 0 {
+            continue;
+        }
         for phrase in phrases {
             let (wanted, rest) = phrase.split_once(' ').unwrap_or((phrase, ""));
             if !word.eq_ignore_ascii_case(wanted) {
@@ -38,6 +49,14 @@ pub(crate) fn find_phrase(text: &str, phrases: &[&str]) -> Option<Span> {
         }
     }
     None
+}
+
+/// The first letter of a word as a bit.
+fn letter(word: &str) -> u32 {
+    match word.as_bytes().first().map(u8::to_ascii_lowercase) {
+        Some(letter @ b'a'..=b'z') => 1 << (letter - b'a'),
+        _ => 1 << 26,
+    }
 }
 
 /// Where the phrase ends, if the words go on with the rest of it.

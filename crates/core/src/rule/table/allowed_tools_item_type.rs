@@ -1,7 +1,7 @@
 //! `ALLOWED_TOOLS_ITEM_TYPE`.
 
 use crate::rule::{Context, rule};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, ScalarType, Value};
 
 rule! {
     /// An item of `allowed-tools` is not a string
@@ -50,7 +50,7 @@ fn hint(item: &Node) -> String {
     let texts = pair.and_then(|entry| Some((entry.key.as_str()?, entry.value.as_str()?)));
     match (texts, &item.value) {
         (Some((tool, command)), _) => format!("write it as one text, such as `{tool}({command}:*)`"),
-        (None, Value::Scalar(scalar)) if !scalar.text.is_empty() => {
+        (None, Value::Scalar(scalar)) if scalar.kind() != ScalarType::Null => {
             format!("name a tool, or quote it: `\"{}\"`", scalar.text)
         }
         (None, _) => "name one tool in each item, such as `- Read`".to_owned(),

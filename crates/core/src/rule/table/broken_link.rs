@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use crate::rule::scan::fence::{fences, is_fenced};
 use crate::rule::scan::link::{Candidate, Destination, candidates, destination};
 use crate::rule::{Context, rule};
-use crate::skill::Skill;
+use crate::skill::{Document, Skill};
 
 rule! {
     /// A link leads to a file that is not there
@@ -33,7 +32,7 @@ rule! {
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let skill = context.skill;
-    if !may_be_broken(skill, document.body()) {
+    if !may_be_broken(skill, document) {
         return;
     }
     for link in &document.markdown().links {
@@ -47,16 +46,14 @@ fn check(context: &mut Context<'_>) {
 }
 
 /// Whether parsing the body as Markdown could find such a link.
-fn may_be_broken(skill: &Skill, body: &str) -> bool {
-    let mut suspects = candidates(body).filter_map(|candidate| match candidate {
-        Candidate::Target { target, offset } => missing(skill, target).map(|_| Some(offset)),
-        Candidate::Unclear => Some(None),
-    });
-    let Some(first) = suspects.next() else { return false };
-    let fences = fences(body);
-    std::iter::once(first)
-        .chain(suspects)
-        .any(|offset| offset.is_none_or(|offset| !is_fenced(&fences, offset)))
+fn may_be_broken(skill: &Skill, document: &Document) -> bool {
+    candidates(document.body()).any(|candidate| match candidate {
+        Candidate::Target { target, offset } => {
+            missing(skill, target).is_some()
+                && !document.outline().is_fenced(document.parts.body.start + offset)
+        }
+        Candidate::Unclear => true,
+    })
 }
 
 /// The path that a target means, if it should be a file of the skill and is not there.

@@ -1,6 +1,5 @@
 //! `CODE_FENCE_UNCLOSED`.
 
-use crate::rule::scan::fence::fences;
 use crate::rule::{Context, rule};
 
 rule! {
@@ -39,7 +38,7 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    if fences(document.body()).last().is_none_or(|fence| fence.end.is_some()) {
+    if document.outline().fences.last().is_none_or(|fence| fence.end.is_some()) {
         return;
     }
     if let Some(opening) = document.markdown().open_fence {

@@ -1,5 +1,6 @@
 //! `CONTROL_CHAR`.
 
+use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
 use crate::text::Span;
 
@@ -34,10 +35,7 @@ fn check(context: &mut Context<'_>) {
     }
     let mut found = text.char_indices().filter(|(_, c)| is_control(*c));
     let Some((at, first)) = found.next() else { return };
-    let more = match found.count() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let more = and_more(found.count(), "control character");
     context
         .report_at(
             Span::new(at, at + first.len_utf8()),

@@ -51,6 +51,6 @@ fn check(context: &mut Context<'_>) {
         None => (description_node, "description has"),
     };
     context
-        .report_at(node.span, format!("{what} {count} characters; Claude Code cuts them at 1536"))
-        .hint("shorten them; put the words that should trigger the skill first");
+        .report_at(node.span, format!("{what} {count} characters; Claude Code shows the first 1536"))
+        .hint("shorten it, and put the words that should trigger the skill first");
 }

@@ -59,7 +59,8 @@ fn message(value: &BrokenValue) -> String {
     match value.problem {
         Problem::Colon => format!("{what} has a `:` in it, which YAML takes for the end of a key"),
         Problem::StartsWith(sign) => {
-            format!("{what} starts with `{sign}`, which {}", meaning(sign))
+            let shown = if sign == '`' { "a backtick".to_owned() } else { format!("`{sign}`") };
+            format!("{what} starts with {shown}, which {}", meaning(sign))
         }
         Problem::TextAfterQuote => format!("{what} goes on after its closing quote"),
         Problem::UnclosedQuote => format!("{what} starts with a quote that is never closed"),
@@ -86,11 +87,13 @@ fn meaning(sign: char) -> &'static str {
 
 fn hint(value: &BrokenValue) -> &'static str {
     match (value.problem, &value.quoted) {
-        (_, Some(quoted)) if quoted.starts_with('\'') => {
+        (_, Some(quoted)) if quoted.starts_with('\'') && quoted.contains("''") => {
             "put the whole value in single quotes, and write each `'` in it twice"
         }
+        (_, Some(quoted)) if quoted.starts_with('\'') => "put the whole value in single quotes",
         (_, Some(_)) => "put the whole value in double quotes",
         (Problem::UnclosedQuote, None) => "close the quote, or put the whole value in the other kind of quotes",
+        (Problem::StartsWith('!'), None) => "remove the tag, or put the whole value in quotes",
         (Problem::StartsWith('|' | '>'), None) => "start the text on the next line, indented",
         (_, None) => "put the value in quotes; decide whether the part after ` #` belongs to it",
     }

@@ -1,5 +1,6 @@
 //! `HIDDEN_UNICODE`.
 
+use crate::rule::more::and_more;
 use crate::rule::scan::invisible::{Invisible, Kind, invisible};
 use crate::rule::{Context, rule};
 use crate::text::Span;
@@ -45,10 +46,7 @@ pub(super) fn report(context: &mut Context<'_>, mut found: impl Iterator<Item = 
         Kind::Bidirectional => "a mark that turns the direction of text",
         Kind::ZeroWidth => "a character without a width",
     };
-    let more = match found.count() {
-        0 => String::new(),
-        more => format!(" and {more} more characters like it"),
-    };
+    let more = and_more(found.count(), "such character");
     let code = u32::from(first.character);
     context
         .report_at(

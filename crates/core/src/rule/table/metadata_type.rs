@@ -1,5 +1,6 @@
 //! `METADATA_TYPE`.
 
+use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
 
 rule! {
@@ -47,10 +48,7 @@ fn check(context: &mut Context<'_>) {
         .filter(|entry| entry.value.as_str().is_none() || entry.key.as_str().is_none());
     let Some(first) = wrong.next() else { return };
     let key = first.key.scalar_text().unwrap_or("(not a text)");
-    let more = match wrong.count() {
-        0 => String::new(),
-        more => format!(", and {more} more values are not strings"),
-    };
+    let more = and_more(wrong.count(), "such value");
     let found = first.value.describe();
     context
         .report_at(first.value.span, format!("metadata.{key} must be a string, found {found}{more}"))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::finding::Place;
+use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
 use crate::skill::{FileKind, Skill};
 
@@ -73,10 +74,7 @@ fn check(context: &mut Context<'_>) {
     }
     let mut orphans = graph.paths.iter().zip(&graph.is_reached).filter(|(_, reached)| !**reached);
     let Some((first, _)) = orphans.next() else { return };
-    let more = match orphans.count() {
-        0 => String::new(),
-        more => format!(", and {more} more files"),
-    };
+    let more = and_more(orphans.count(), "file");
     context
         .report(Place::file(Path::new(first)), format!("nothing mentions `{first}`{more}"))
         .hint("mention it in SKILL.md and say when to read it, or remove it");

@@ -1,6 +1,5 @@
 //! `PLACEHOLDER_TEXT`.
 
-use crate::rule::scan::heading::headings_where;
 use crate::rule::scan::words::find_phrase;
 use crate::rule::{Context, rule};
 
@@ -51,12 +50,11 @@ fn check(context: &mut Context<'_>) {
             .hint("say what the skill does and when to use it");
     }
     let Some(document) = context.document() else { return };
-    for (span, heading) in headings_where(document.body(), is_placeholder) {
+    let text = document.text.as_str();
+    for heading in document.outline().headings_where(text, is_placeholder) {
+        let shown = heading.text.slice(text);
         context
-            .report_at(
-                span.shifted(document.parts.body.start),
-                format!("heading `{heading}` is still a placeholder"),
-            )
+            .report_at(heading.span, format!("heading `{shown}` is still a placeholder"))
             .hint("write the section or remove it");
     }
 }

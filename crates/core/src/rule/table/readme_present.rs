@@ -1,6 +1,7 @@
 //! `README_PRESENT`.
 
 use crate::finding::Place;
+use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
 use crate::skill::{FileEntry, FileKind};
 
@@ -38,10 +39,7 @@ fn check(context: &mut Context<'_>) {
     let skill = context.skill;
     let mut readmes = skill.files.iter().filter(|file| is_readme(file));
     let Some(first) = readmes.next() else { return };
-    let more = match readmes.count() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let more = and_more(readmes.count(), "file");
     context
         .report(
             Place::file(&first.path),

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::rule::{Context, rule};
 use crate::text::Span;
@@ -77,8 +77,12 @@ static KINDS: [Kind; 15] = [
     kind(PRIVATE_KEY, "-----BEGIN ", is_token, 0..=0),
 ];
 
-static FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(KINDS.iter().map(|kind| kind.prefix)).ok());
+/// Finds all prefixes in one pass. No prefix is the start of another, so the kind of match does not matter; this
+/// one is the fastest.
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let prefixes = KINDS.iter().map(|kind| kind.prefix);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(prefixes).ok()
+});
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };

@@ -1,5 +1,8 @@
 //! `USER_HOME_PATH`.
 
+use memchr::memmem;
+
+use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
 use crate::text::Span;
 
@@ -26,8 +29,8 @@ rule! {
     USER_HOME_PATH, level: Warning, origin: Extra, since: "0.1.0", fixable: No, check: check
 }
 
-/// How a home folder starts.
-const HOMES: [&str; 3] = ["/Users/", "/home/", ":\\Users\\"];
+/// How a home folder starts. The first two have a word in common, and are looked for by it.
+const HOMES: [&str; 3] = ["/Users/", ":\\Users\\", "/home/"];
 
 /// Names that stand for any user, or for the user of a well-known image.
 const ANYBODY: [&str; 46] = [
@@ -48,10 +51,7 @@ fn check(context: &mut Context<'_>) {
         .collect();
     found.sort_unstable();
     let Some(first) = found.first() else { return };
-    let more = match found.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
+    let more = and_more(found.len() - 1, "path");
     context
         .report_at(*first, format!("path in somebody's home folder: `{}`{more}", first.slice(text)))
         .hint("use a path relative to the skill, or `~`");

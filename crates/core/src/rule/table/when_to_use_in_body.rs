@@ -1,6 +1,6 @@
 //! `WHEN_TO_USE_IN_BODY`.
 
-use crate::rule::scan::heading::headings_where;
+use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
 
 rule! {
@@ -33,16 +33,14 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    let headings = headings_where(document.body(), is_trigger_guidance);
-    let Some((span, heading)) = headings.first() else { return };
-    let more = match headings.len() - 1 {
-        0 => String::new(),
-        1 => " and 1 more heading".to_owned(),
-        more => format!(" and {more} more headings"),
-    };
+    let text = document.text.as_str();
+    let headings = document.outline().headings_where(text, is_trigger_guidance);
+    let Some(first) = headings.first() else { return };
+    let heading = first.text.slice(text);
+    let more = and_more(headings.len() - 1, "heading");
     context
         .report_at(
-            span.shifted(document.parts.body.start),
+            first.span,
             format!("trigger guidance belongs in the description, not under the heading `{heading}`{more}"),
         )
         .hint("the body is read only after the skill was chosen; move it into the description");
