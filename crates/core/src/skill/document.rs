@@ -19,8 +19,8 @@ const USUAL_BYTES: usize = 64 * 1024;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 thread_local! {
-    /// Kept between files: a new one for each would cost more than reading into it.
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacity(USUAL_BYTES));
+    /// Kept between files: clearing a new one for each would cost more than reading into it.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The name that every agent looks for.
@@ -65,14 +65,22 @@ impl Document {
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
         let file = fs_err::File::open(path)?;
         BUFFER.with_borrow_mut(|buffer| {
-            buffer.clear();
-            buffer.shrink_to(USUAL_BYTES);
-            (&file).take(MAX_BYTES + 1).read_to_end(buffer)?;
-            if buffer.len() as u64 > MAX_BYTES {
-                let size = file.metadata()?.len();
-                return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
+            buffer.resize(USUAL_BYTES, 0);
+            let mut length = 0;
+            loop {
+                let count = (&file).read(&mut buffer[length..])?;
+                length += count;
+                if count == 0 {
+                    return Ok(Self::from_bytes(&buffer[..length]));
+                }
+                if length as u64 > MAX_BYTES {
+                    let size = file.metadata()?.len();
+                    return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
+                }
+                if length == buffer.len() {
+                    buffer.resize(2 * length, 0);
+                }
             }
-            Ok(Self::from_bytes(buffer))
         })
     }
 

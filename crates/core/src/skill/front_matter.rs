@@ -126,6 +126,8 @@ fn after_break(text: &str, end: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn keys(text: &str) -> Vec<String> {
@@ -206,5 +208,52 @@ mod tests {
         let text = "---\nname: my-skill\n---\n";
         let FrontMatter::Mapping(mapping) = split(text).front_matter else { panic!() };
         assert_eq!(mapping.get("name").unwrap().span.slice(text), "my-skill");
+    }
+
+    /// A description as an author might write it, and the text that it means.
+    fn written() -> impl Strategy<Value = (String, String)> {
+        let text = "[a-zA-Z0-9]([a-zA-Z0-9 ,.:;#'\"é技-]{0,60}[a-zA-Z0-9.])?";
+        (text, 0..4).prop_map(|(text, style)| {
+            let written = match style {
+                0 => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+                1 => format!("'{}'", text.replace('\'', "''")),
+                2 => format!("|-\n  {text}"),
+                _ => format!(">-\n    {text}"),
+            };
+            (written, text)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_cut_into_parts_that_fit_it(text in "(---[ \t]?)?\\PC{0,80}|(---\r?\n|[a-z]+: [ -~é]{0,20}\r?\n|\n){0,8}") {
+            let parts = split(&text);
+            prop_assert!(text.get(parts.yaml.range()).is_some());
+            prop_assert!(text.get(parts.body.range()).is_some());
+            prop_assert_eq!(parts.body.end, text.len());
+            if let FrontMatter::Mapping(mapping) = &parts.front_matter {
+                for entry in &mapping.entries {
+                    prop_assert!(parts.yaml.start <= entry.key.span.start && entry.key.span.end <= parts.yaml.end);
+                    prop_assert!(text.get(entry.value.span.range()).is_some());
+                }
+            }
+        }
+
+        #[test]
+        fn what_an_author_writes_is_what_is_read(
+            (written, text) in written(),
+            line_break in prop::sample::select(vec!["\n", "\r\n"]),
+            body in "[a-z\n#-]{0,40}",
+        ) {
+            let source = format!("---\nname: a-skill\ndescription: {written}\nlicense: MIT\n---\n{body}")
+                .replace('\n', line_break);
+            let parts = split(&source);
+            let FrontMatter::Mapping(mapping) = &parts.front_matter else {
+                return Err(TestCaseError::fail(format!("{:?}", parts.front_matter)));
+            };
+            prop_assert_eq!(mapping.get("name").and_then(Node::as_str), Some("a-skill"));
+            prop_assert_eq!(mapping.get("description").and_then(Node::as_str), Some(text.as_str()));
+            prop_assert_eq!(parts.body.slice(&source), body.replace('\n', line_break));
+        }
     }
 }

@@ -29,10 +29,14 @@ pub(super) struct Ignored {
     rules: Vec<Gitignore>,
 }
 
-/// Whether entering a folder added rules, so that leaving it takes them away again.
+/// A folder that the walk is in.
 #[must_use]
-#[derive(Clone, Copy)]
-pub(super) struct Entered(bool);
+pub(super) struct Entered {
+    /// Whether it brought rules, which go again when the walk leaves it.
+    has_rules: bool,
+    /// Its real path, when there are rules to match against.
+    real: PathBuf,
+}
 
 impl Ignored {
     /// The rules that hold at `root` because of the folders above it, up to the repository's top.
@@ -47,23 +51,30 @@ impl Ignored {
 
     /// Takes up the ignore file of a folder, if its listing shows one.
     pub(super) fn enter(&mut self, folder: &Path, entries: &Entries) -> Entered {
-        if self.mode == Ignore::Disregarded || entries.kind_of(GITIGNORE) != Some(FileKind::File) {
-            return Entered(false);
+        let has_rules =
+            self.mode == Ignore::Respected && entries.kind_of(GITIGNORE) == Some(FileKind::File);
+        if !has_rules && self.rules.is_empty() {
+            return Entered { has_rules, real: PathBuf::new() };
         }
-        let folder = self.real_path(folder);
-        self.rules.push(rules_in(&folder, &folder.join(GITIGNORE)));
-        Entered(true)
+        let real = match folder.strip_prefix(&self.given) {
+            Ok(rest) => self.real.join(rest),
+            Err(_) => folder.to_owned(),
+        };
+        if has_rules {
+            self.rules.push(rules_in(&real, &real.join(GITIGNORE)));
+        }
+        Entered { has_rules, real }
     }
 
     /// Forgets what [`Ignored::enter`] took up.
-    pub(super) fn leave(&mut self, entered: Entered) {
-        if entered.0 {
+    pub(super) fn leave(&mut self, entered: &Entered) {
+        if entered.has_rules {
             self.rules.pop();
         }
     }
 
     /// Whether to pass over the entry `name` of a folder.
-    pub(super) fn is_ignored(&self, folder: &Path, name: &OsStr, kind: FileKind) -> bool {
+    pub(super) fn is_ignored(&self, folder: &Entered, name: &OsStr, kind: FileKind) -> bool {
         let is_folder = kind == FileKind::Folder;
         if is_folder && let Some(name) = name.to_str() {
             let generated = self.mode == Ignore::Respected && GENERATED.contains(&name);
@@ -74,15 +85,9 @@ impl Ignored {
         if self.rules.is_empty() {
             return false;
         }
-        let path = self.real_path(&folder.join(name));
-        let verdicts = self.rules.iter().rev().map(|rules| rules.matched(&path, is_folder));
-        verdicts.into_iter().find(|verdict| !verdict.is_none()).is_some_and(|v| v.is_ignore())
-    }
-}
-
-impl Ignored {
-    fn real_path(&self, path: &Path) -> PathBuf {
-        path.strip_prefix(&self.given).map_or_else(|_| path.to_owned(), |rest| self.real.join(rest))
+        let path = folder.real.join(name);
+        let mut verdicts = self.rules.iter().rev().map(|rules| rules.matched(&path, is_folder));
+        verdicts.find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
     }
 }
 

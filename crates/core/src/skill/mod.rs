@@ -67,7 +67,7 @@ impl Skill {
     /// Reads the SKILL.md of a folder that was already listed.
     pub fn from_folder(folder: Folder) -> Self {
         let Folder { path, files } = folder;
-        let state = match files.iter().find(|file| file.path == Path::new(SKILL_MD)) {
+        let state = match files.iter().find(|file| file.path.as_os_str() == SKILL_MD) {
             Some(entry) => read_document(&path.join(SKILL_MD), entry.kind),
             None => State::NoSkillMd { near: near_names(&files) },
         };

@@ -1,8 +1,12 @@
-//! The lines that structure a body: headings and code fences, found in one quick pass.
+//! The lines that structure a body: headings and code fences, found by a few quick searches.
 //!
 //! Parsing a body as Markdown costs more than everything else together, and nearly always nothing comes of it. So
-//! rules first ask the outline. It goes line by line and knows no nesting: marks of quotes and list items before a
-//! fence are passed over, whatever they nest.
+//! rules first ask the outline. It knows no nesting: marks of quotes and list items before a fence are passed over,
+//! whatever they nest.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
 
 use crate::text::Span;
 
@@ -36,14 +40,20 @@ pub struct Fence {
 impl Outline {
     /// Looks at a body that starts at byte `base` of its file.
     pub fn of(body: &str, base: usize) -> Self {
-        let mut scan = Scan { body, base, found: Self::default(), open: None, before: Span::at(0) };
-        let mut start = 0;
-        for end in memchr::memchr2_iter(b'\n', b'\r', body.as_bytes()) {
-            scan.line(Span::new(start, end));
-            start = end + 1;
+        let body = with_line_feeds(body);
+        let mut outline = Self { headings: Vec::new(), fences: fences(&body) };
+        let mut headings = headings(&body);
+        headings.retain(|heading| !outline.is_fenced(heading.span.start));
+        outline.headings = headings;
+        for fence in &mut outline.fences {
+            fence.opening = fence.opening.shifted(base);
+            fence.end = fence.end.map(|end| end + base);
         }
-        scan.line(Span::new(start, body.len()));
-        scan.finish()
+        for heading in &mut outline.headings {
+            heading.span = heading.span.shifted(base);
+            heading.text = heading.text.shifted(base);
+        }
+        outline
     }
 
     /// Whether byte `offset` of the file is inside a fence.
@@ -64,100 +74,115 @@ impl Outline {
     }
 }
 
-struct Scan<'a> {
-    body: &'a str,
-    base: usize,
-    found: Outline,
-    /// The fence that is open, and its mark.
-    open: Option<(Span, Mark)>,
-    /// The line before, when it can be a heading that this one underlines.
-    before: Span,
+/// A body whose lines end with `\r` alone, with `\n` in its place; any other as it is.
+fn with_line_feeds(body: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\n', body.as_bytes()).is_none() && body.contains('\r') {
+        Cow::Owned(body.replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(body)
+    }
 }
 
-impl Scan<'_> {
-    fn line(&mut self, line: Span) {
-        let bytes = &self.body.as_bytes()[line.range()];
-        // A line break of two bytes makes an empty line that is none.
-        let Some(&first) = bytes.first() else {
-            if !self.body[..line.start].ends_with('\r') || !self.body[line.end..].starts_with('\n')
+fn line_start(body: &str, at: usize) -> usize {
+    memchr::memrchr(b'\n', &body.as_bytes()[..at]).map_or(0, |end| end + 1)
+}
+
+/// Where the line around byte `at` ends, its line break not included.
+fn line_end(body: &str, at: usize) -> usize {
+    let end = memchr::memchr(b'\n', &body.as_bytes()[at..]).map_or(body.len(), |end| at + end);
+    end - usize::from(end > at && body.as_bytes()[end - 1] == b'\r')
+}
+
+fn fences(body: &str) -> Vec<Fence> {
+    let mut runs: Vec<usize> = memmem::find_iter(body.as_bytes(), "```").collect();
+    let backticks = runs.len();
+    runs.extend(memmem::find_iter(body.as_bytes(), "~~~"));
+    if runs.len() > backticks {
+        runs.sort_unstable();
+    }
+    let mut found = Vec::new();
+    let mut open: Option<(Span, Mark)> = None;
+    let mut line_done = 0;
+    for at in runs {
+        // Only the first run of a line can be a fence, and looking at each would be slow on an endless line.
+        if at < line_done {
+            continue;
+        }
+        let start = line_start(body, at);
+        line_done = line_end(body, at);
+        let rest = &body[at..line_done];
+        let Some(mark) = Mark::of(rest) else { continue };
+        match open {
+            None if mark.opens(rest) && after_containers(&body[start..at]) == at - start => {
+                open = Some((Span::new(at, line_done), mark));
+            }
+            Some((opening, opened))
+                if opened.is_closed_by(mark, rest) && is_quoted(&body[start..at]) =>
             {
-                self.before = Span::at(line.start);
+                found.push(Fence { opening, end: Some(line_done) });
+                open = None;
             }
-            return;
-        };
-        match (&self.open, first) {
-            (Some(_), b'`' | b'~' | b' ' | b'\t' | b'>') => self.close(line),
-            (Some(_), _) => {}
-            (None, b'#') => self.atx(line, line.start),
-            (None, b'=') => self.setext(line),
-            (None, b'-') if bytes.get(1) == Some(&b'-') => self.setext(line),
-            (None, b' ' | b'\t' | b'`' | b'~' | b'>' | b'-' | b'*' | b'+' | b'0'..=b'9') => {
-                self.indented(line);
-            }
-            (None, _) => {}
-        }
-        self.before = line;
-    }
-
-    /// A line that starts with white space or with the mark of a container.
-    fn indented(&mut self, line: Span) {
-        let text = line.slice(self.body);
-        let inner = text.trim_start_matches(' ');
-        let indent = text.len() - inner.len();
-        if inner.starts_with('#') && indent <= 3 {
-            return self.atx(line, line.start + indent);
-        }
-        let at = line.start + after_containers(text);
-        let rest = &self.body[at..line.end];
-        if let Some(mark) = Mark::of(rest).filter(|mark| mark.opens(rest)) {
-            self.open = Some((Span::new(at, line.end), mark));
+            _ => {}
         }
     }
+    found.extend(open.map(|(opening, _)| Fence { opening, end: None }));
+    found
+}
 
-    fn close(&mut self, line: Span) {
-        let Some((opening, opened)) = self.open else { return };
-        let rest = line.slice(self.body).trim_start_matches([' ', '\t', '>']);
-        if Mark::of(rest).is_some_and(|mark| opened.is_closed_by(mark, rest)) {
-            self.open = None;
-            let (opening, end) = (opening.shifted(self.base), Some(line.end + self.base));
-            self.found.fences.push(Fence { opening, end });
-        }
-    }
+/// Whether what stands before a closing fence is only white space and quote marks.
+fn is_quoted(before: &str) -> bool {
+    before.bytes().all(|b| matches!(b, b' ' | b'\t' | b'>'))
+}
 
-    fn atx(&mut self, line: Span, start: usize) {
-        let marked = &self.body[start..line.end];
-        let text = marked.trim_start_matches('#');
-        if marked.len() - text.len() <= 6 {
-            self.heading(Span::new(start, line.end), line.end - text.len());
-        }
+fn headings(body: &str) -> Vec<HeadingLine> {
+    let bytes = body.as_bytes();
+    let mut found: Vec<HeadingLine> = Vec::new();
+    found.extend(body.starts_with('#').then(|| atx(body, 0)).flatten());
+    found.extend(memmem::find_iter(bytes, "\n#").filter_map(|at| atx(body, at + 1)));
+    let indented = memmem::find_iter(bytes, " #").filter(|at| is_indent(&bytes[..=*at]));
+    found.extend(indented.filter_map(|at| atx(body, at + 1)));
+    for underline in ["\n==", "\n--"] {
+        found.extend(memmem::find_iter(bytes, underline).filter_map(|at| setext(body, at)));
     }
+    found.sort_unstable_by_key(|heading| heading.span.start);
+    found
+}
 
-    /// A line of `===` or `---` makes a heading of the line before it.
-    fn setext(&mut self, line: Span) {
-        let underline = line.slice(self.body).trim_end();
-        let is_underline = underline.bytes().all(|b| b == underline.as_bytes()[0]);
-        if is_underline && !self.before.slice(self.body).trim().is_empty() {
-            self.heading(self.before, self.before.start);
-        }
-    }
+/// Whether a text ends with a line that so far has one to three spaces.
+fn is_indent(before: &[u8]) -> bool {
+    let spaces = before.iter().rev().take(4).take_while(|b| **b == b' ').count();
+    spaces <= 3 && matches!(before[..before.len() - spaces].last(), None | Some(b'\n'))
+}
 
-    fn heading(&mut self, span: Span, text: usize) {
-        const MARKS: [char; 5] = [' ', '\t', '*', '_', '`'];
-        let raw = self.body[text..span.end].trim_end().trim_end_matches('#');
-        let inner = raw.trim_start_matches(MARKS);
-        let start = text + raw.len() - inner.len();
-        let text = Span::new(start, start + inner.trim_end_matches(MARKS).len());
-        let (span, text) = (span.shifted(self.base), text.shifted(self.base));
-        self.found.headings.push(HeadingLine { span, text });
-    }
+/// The heading whose first `#` is at byte `at`.
+fn atx(body: &str, at: usize) -> Option<HeadingLine> {
+    let span = Span::new(at, line_end(body, at));
+    let text = span.slice(body).trim_start_matches('#');
+    let start = span.end - text.len();
+    (start - at <= 6)
+        .then(|| HeadingLine { span, text: unmarked(body, Span::new(start, span.end)) })
+}
 
-    fn finish(mut self) -> Outline {
-        let base = self.base;
-        let open =
-            self.open.map(|(opening, _)| Fence { opening: opening.shifted(base), end: None });
-        self.found.fences.extend(open);
-        self.found
+/// The heading above the underline that the line break at byte `at` starts.
+fn setext(body: &str, at: usize) -> Option<HeadingLine> {
+    let underline = body[at + 1..line_end(body, at + 1)].trim_end();
+    let mark = underline.as_bytes().first()?;
+    if !underline.bytes().all(|b| b == *mark) {
+        return None;
     }
+    let start = line_start(body, at);
+    let span = Span::new(start, line_end(body, start));
+    let text = unmarked(body, span);
+    (text.start < text.end).then_some(HeadingLine { span, text })
+}
+
+/// The text of a heading without white space, closing marks and marks of emphasis around it.
+fn unmarked(body: &str, text: Span) -> Span {
+    const MARKS: [char; 5] = [' ', '\t', '*', '_', '`'];
+    let raw = text.slice(body).trim_end().trim_end_matches('#');
+    let inner = raw.trim_start_matches(MARKS);
+    let start = text.start + raw.len() - inner.len();
+    Span::new(start, start + inner.trim_end_matches(MARKS).len())
 }
 
 /// How many bytes of white space, quote marks and list marks a line starts with.
@@ -207,11 +232,11 @@ impl Mark {
 
 /// The HTML comments of a text, in order.
 fn comments(text: &str) -> Vec<Span> {
-    use memchr::memmem::find;
+    let find = |from: usize, what| memmem::find(&text.as_bytes()[from..], what).map(|n| from + n);
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(start) = find(&text.as_bytes()[at..], b"<!--").map(|start| at + start) {
-        let end = find(&text.as_bytes()[start..], b"-->").map_or(text.len(), |end| start + end);
+    while let Some(start) = find(at, b"<!--") {
+        let end = find(start, b"-->").unwrap_or(text.len());
         found.push(Span::new(start, end));
         at = end;
     }
@@ -234,8 +259,9 @@ mod tests {
 
     #[test]
     fn both_kinds_of_heading_are_found_in_order() {
-        let body = "Title\n===\n\n## Two ##\n\nThree\r\n-----\r\n\n#Four\n   ### **Five**\r# Six\r";
+        let body = "Title\n===\n\n## Two ##\n\nThree\r\n-----\r\n\n#Four\n   ### **Five**\n# Six\n";
         assert_eq!(texts(body), ["Title", "Two", "Three", "Four", "Five", "Six"]);
+        assert_eq!(texts("# One\rText\r## Two\r"), ["One", "Two"]);
         let outline = Outline::of("a\n\n## *b* #\n", 10);
         assert_eq!(outline.headings[0].span, Span::new(13, 21));
         assert_eq!(outline.headings[0].text, Span::new(17, 18));

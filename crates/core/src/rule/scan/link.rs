@@ -7,16 +7,12 @@ const MAX_TARGET: usize = 2048;
 
 /// What stands where a link target belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Candidate<'a> {
-    /// A target as it is written.
-    Target {
-        /// The target, without a title.
-        target: &'a str,
-        /// Its first byte.
-        offset: usize,
-    },
-    /// Only a Markdown parser can tell the target: it is in angle brackets, escaped, or has parentheses.
-    Unclear,
+pub(crate) struct Candidate<'a> {
+    /// The target as it is written, without a title; none when only a Markdown parser can tell, because it is in
+    /// angle brackets, escaped, or has parentheses.
+    pub(crate) target: Option<&'a str>,
+    /// Its first byte.
+    pub(crate) offset: usize,
 }
 
 /// Everything in a body that could be the target of a link, an image or a link definition to a file; code
@@ -30,12 +26,9 @@ pub(crate) fn candidates(body: &str) -> impl Iterator<Item = Candidate<'_>> {
 }
 
 fn may_be_file(candidate: &Candidate<'_>) -> bool {
-    match candidate {
-        Candidate::Target { target, .. } => {
-            !["http://", "https://", "#", "mailto:"].iter().any(|start| target.starts_with(start))
-        }
-        Candidate::Unclear => true,
-    }
+    candidate.target.is_none_or(|target| {
+        !["http://", "https://", "#", "mailto:"].iter().any(|start| target.starts_with(start))
+    })
 }
 
 /// Whether the `]` at byte `at` ends the label of a link definition. A label has at most 999 characters.
@@ -49,20 +42,12 @@ fn is_definition(body: &str, at: usize) -> bool {
 fn read_target(body: &str, after: usize) -> Candidate<'_> {
     let rest = body[after..].trim_start();
     let offset = body.len() - rest.len();
-    let ends = |b: &u8| b.is_ascii_whitespace() || *b == b')';
-    let Some(end) = rest.bytes().take(MAX_TARGET).position(|b| ends(&b)) else {
-        return if rest.len() < MAX_TARGET {
-            Candidate::Target { target: rest, offset }
-        } else {
-            Candidate::Unclear
-        };
-    };
-    let target = &rest[..end];
-    if target.contains(['(', '<', '\\', '&']) {
-        Candidate::Unclear
-    } else {
-        Candidate::Target { target, offset }
-    }
+    let ends = |b: u8| b.is_ascii_whitespace() || b == b')';
+    let length = rest.bytes().take(MAX_TARGET).position(ends).unwrap_or(rest.len());
+    let target = rest
+        .get(..length)
+        .filter(|target| target.len() < MAX_TARGET && !target.contains(['(', '<', '\\', '&']));
+    Candidate { target, offset }
 }
 
 /// A link target that names a file.
@@ -183,16 +168,9 @@ mod tests {
     fn candidates_are_what_stands_where_a_target_belongs() {
         let body = "[a](x.md) ![b]( y.png \"title\")\n[c]: z.md\n[d](<p q>) [e](f(1).md) text]: no";
         let found: Vec<_> = candidates(body).collect();
-        let target = |target| Candidate::Target { target, offset: body.find(target).unwrap() };
-        assert_eq!(
-            found,
-            [
-                target("x.md"),
-                target("y.png"),
-                Candidate::Unclear,
-                Candidate::Unclear,
-                target("z.md")
-            ]
-        );
+        let targets: Vec<Option<&str>> = found.iter().map(|found| found.target).collect();
+        assert_eq!(targets, [Some("x.md"), Some("y.png"), None, None, Some("z.md")]);
+        assert_eq!(found[0].offset, body.find("x.md").unwrap());
+        assert_eq!(found[2].offset, body.find("<p q>").unwrap());
     }
 }

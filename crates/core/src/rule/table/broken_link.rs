@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::rule::scan::link::{Candidate, Destination, candidates, destination};
+use crate::rule::scan::link::{Destination, candidates, destination};
 use crate::rule::{Context, rule};
 use crate::skill::{Document, Skill};
 
@@ -47,13 +47,9 @@ fn check(context: &mut Context<'_>) {
 
 /// Whether parsing the body as Markdown could find such a link.
 fn may_be_broken(skill: &Skill, document: &Document) -> bool {
-    candidates(document.body()).any(|candidate| match candidate {
-        Candidate::Target { target, offset } => {
-            missing(skill, target).is_some()
-                && !document.outline().is_fenced(document.parts.body.start + offset)
-        }
-        Candidate::Unclear => true,
-    })
+    candidates(document.body())
+        .filter(|candidate| candidate.target.is_none_or(|target| missing(skill, target).is_some()))
+        .any(|candidate| !document.outline().is_fenced(document.parts.body.start + candidate.offset))
 }
 
 /// The path that a target means, if it should be a file of the skill and is not there.

@@ -1,7 +1,8 @@
 //! `DEEP_LINK_TARGET`.
 
-use crate::rule::scan::link::{Candidate, Destination, candidates, destination};
+use crate::rule::scan::link::{Destination, candidates, destination};
 use crate::rule::{Context, rule};
+use crate::skill::Document;
 
 rule! {
     /// A link leaves the skill's folder
@@ -31,7 +32,7 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    if !may_leave(document.body()) {
+    if !may_leave(document) {
         return;
     }
     for link in &document.markdown().links {
@@ -44,10 +45,10 @@ fn check(context: &mut Context<'_>) {
 }
 
 /// Whether parsing the body as Markdown could find such a link: nearly always the bytes say no.
-fn may_leave(body: &str) -> bool {
-    memchr::memmem::find(body.as_bytes(), b"<file:").is_some()
-        || candidates(body).any(|candidate| match candidate {
-            Candidate::Target { target, .. } => destination(target) == Some(Destination::Outside),
-            Candidate::Unclear => true,
-        })
+fn may_leave(document: &Document) -> bool {
+    let leaves = |target| destination(target) == Some(Destination::Outside);
+    memchr::memmem::find(document.body().as_bytes(), b"<file:").is_some()
+        || candidates(document.body())
+            .filter(|candidate| candidate.target.is_none_or(leaves))
+            .any(|candidate| !document.outline().is_fenced(document.parts.body.start + candidate.offset))
 }

@@ -44,9 +44,12 @@ const ANYBODY: [&str; 46] = [
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let text = document.text.as_str();
+    if !["Users", "/home/"].iter().any(|home| memmem::find(text.as_bytes(), home.as_bytes()).is_some()) {
+        return;
+    }
     let mut found: Vec<Span> = HOMES
         .iter()
-        .flat_map(|home| memchr::memmem::find_iter(text.as_bytes(), home).map(move |at| (at, *home)))
+        .flat_map(|home| memmem::find_iter(text.as_bytes(), home).map(move |at| (at, *home)))
         .filter_map(|(at, home)| path_at(text, at, home))
         .collect();
     found.sort_unstable();
@@ -61,7 +64,12 @@ fn check(context: &mut Context<'_>) {
 fn path_at(text: &str, at: usize, home: &str) -> Option<Span> {
     let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     // `https://x/home/y` and `src/home/y` are something else.
-    let start = if home.starts_with(':') { at.checked_sub(1)? } else { at };
+    let drive = text[..at].ends_with(|c: char| c.is_ascii_alphabetic());
+    let start = match home.starts_with(':') {
+        true if drive => at - 1,
+        true => return None,
+        false => at,
+    };
     if text[..start].ends_with(|c: char| is_path(c) || matches!(c, '/' | '}' | '~')) {
         return None;
     }
@@ -100,6 +108,7 @@ mod tests {
             "/Users/maria",
             "src/home/page/x",
             "/Users/.../x",
+            "é:\\Users\\maria\\x",
         ] {
             assert_eq!(found(text), None, "{text}");
         }
