@@ -99,7 +99,7 @@ fn main() -> Result<()> {
     let section = report.render();
     write!(std::io::stdout(), "{section}")?;
     if arguments.write {
-        let path = page::replace(&section)?;
+        let path = page::replace("validate", &section)?;
         say(&format!("wrote {}", path.display()))?;
     }
     Ok(())

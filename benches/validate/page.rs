@@ -1,4 +1,4 @@
-//! docs/performance.md: replaces the section of this benchmark and leaves the rest alone.
+//! docs/performance.md: replaces the section of one benchmark and leaves the rest alone.
 //!
 //! Invariant: what stands outside the two markers is never changed.
 
@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
-const BEGIN: &str = "<!-- validate:begin -->";
-const END: &str = "<!-- validate:end -->";
 const INTRO: &str = "# Performance
 
 The numbers on this page are measured, not chosen: each section is written by the benchmark that it
@@ -25,20 +23,21 @@ out, and the page says so. CPU time is the fair measure on a busy machine; wall 
 only comparable within one run.
 ";
 
-/// Writes the section between the markers; makes the page, or the markers, when they are not there.
-pub(crate) fn replace(section: &str) -> Result<PathBuf> {
+/// Writes the section of a benchmark between its markers; makes the page, or the markers, when they are not there.
+pub(crate) fn replace(benchmark: &str, section: &str) -> Result<PathBuf> {
+    let [begin, end] = ["begin", "end"].map(|side| format!("<!-- {benchmark}:{side} -->"));
     let path = PathBuf::from(PAGE);
     let old = match fs_err::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => INTRO.to_owned(),
         Err(error) => return Err(error.into()),
     };
-    let new = match old.split_once(BEGIN) {
+    let new = match old.split_once(&begin) {
         Some((before, rest)) => {
-            let (_, after) = rest.split_once(END).context("the page has no end marker")?;
-            format!("{before}{BEGIN}\n{section}{END}{after}")
+            let (_, after) = rest.split_once(&end).context("the page has no end marker")?;
+            format!("{before}{begin}\n{section}{end}{after}")
         }
-        None => format!("{old}\n{BEGIN}\n{section}{END}\n"),
+        None => format!("{old}\n{begin}\n{section}{end}\n"),
     };
     fs_err::write(&path, new)?;
     Ok(path)

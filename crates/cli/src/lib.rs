@@ -7,12 +7,14 @@ pub mod args;
 mod commands;
 mod exit_code;
 mod printer;
+mod project;
 
 pub use exit_code::ExitCode;
 pub use printer::Printer;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, FromArgMatches as _};
+use skillgauge_run::process::guard;
 
 /// The whole command line as clap sees it; documentation and completions are made from it.
 pub fn command() -> clap::Command {
@@ -21,6 +23,11 @@ pub fn command() -> clap::Command {
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> std::process::ExitCode {
+    // The guard of a running agent is this program, started again; it is no command for people.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == guard::SUBCOMMAND) {
+        return guard::main(arguments);
+    }
     let cli = match command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -35,6 +42,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Validate(args) => commands::validate::run(&args, &printer),
         Command::Explain(args) => commands::explain::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
+        Command::Doctor(args) => commands::doctor::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };

@@ -9,8 +9,10 @@ const BEGIN: &str = "<!-- files:begin -->";
 const END: &str = "<!-- files:end -->";
 
 /// Folders of like files that have one line for all.
-const FOLDERS: [(&str, &str); 1] =
-    [("crates/core/src/rule/table", "One file for each rule of `skillgauge validate`, and their table")];
+const FOLDERS: [(&str, &str); 1] = [(
+    "crates/core/src/rule/table",
+    "One file for each rule of `skillgauge validate`, and their table",
+)];
 
 pub(crate) fn generate() -> Generated {
     let path = PathBuf::from("ARCHITECTURE.md");
@@ -26,7 +28,10 @@ fn listing() -> String {
     let mut folder = String::new();
     for file in source_files(&root) {
         let shown = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        if FOLDERS.iter().any(|(name, _)| shown.starts_with(&format!("{name}/")) && !shown.ends_with("/mod.rs")) {
+        if FOLDERS
+            .iter()
+            .any(|(name, _)| shown.starts_with(&format!("{name}/")) && !shown.ends_with("/mod.rs"))
+        {
             continue;
         }
         let crate_folder = shown.split('/').take(2).collect::<Vec<_>>().join("/");
@@ -35,7 +40,8 @@ fn listing() -> String {
             folder = crate_folder;
         }
         let _ = writeln!(out, "- `{shown}`: {}", purpose(&file));
-        for (name, purpose) in FOLDERS.iter().filter(|(name, _)| shown == format!("{name}/mod.rs")) {
+        for (name, purpose) in FOLDERS.iter().filter(|(name, _)| shown == format!("{name}/mod.rs"))
+        {
             let _ = writeln!(out, "- `{name}/*`: {purpose}");
         }
     }

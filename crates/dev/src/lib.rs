@@ -1,5 +1,6 @@
 //! Generates docs/ and schemas/ from the tables in the code. A test fails when a file is not what it should be.
 
+mod agents_page;
 mod architecture_page;
 mod cli_page;
 mod rules_page;
@@ -18,7 +19,12 @@ pub struct Generated {
 
 /// Every generated file.
 pub fn generated() -> Vec<Generated> {
-    let mut files = vec![architecture_page::generate(), rules_page::generate(), cli_page::generate()];
+    let mut files = vec![
+        agents_page::generate(),
+        architecture_page::generate(),
+        rules_page::generate(),
+        cli_page::generate(),
+    ];
     files.extend(schemas::generate());
     files
 }

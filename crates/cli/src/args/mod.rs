@@ -1,10 +1,12 @@
 //! What can be typed: clap types only, one file for each command.
 
+mod doctor;
 mod explain;
 mod schema;
 mod transcript;
 mod validate;
 
+pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
@@ -41,6 +43,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
+    /// Show which agents and models can be used, and what is missing
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of a file, or check a file against it
     Schema(SchemaArgs),
     /// Print a completion script for a shell
@@ -58,7 +62,7 @@ pub struct CompletionsArgs {
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Look", &["validate", "explain"]),
     ("See", &["transcript"]),
-    ("About", &["schema", "completions"]),
+    ("About", &["doctor", "schema", "completions"]),
 ];
 
 /// The command line with its commands in groups.

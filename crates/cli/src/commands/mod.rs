@@ -1,6 +1,7 @@
 //! What each command does: a call of the library, its result to the printer, an exit code.
 
 pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod schema;
 pub(crate) mod transcript;

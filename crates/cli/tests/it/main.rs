@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod command;
+mod doctor;
 mod explain;
 mod schema;
 mod transcript;

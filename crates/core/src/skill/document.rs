@@ -7,6 +7,7 @@ use std::path::Path;
 use super::front_matter::{self, FrontMatter, Parts};
 use super::markdown::Markdown;
 use super::outline::Outline;
+use super::trace::{Trace, traces};
 use crate::text::Span;
 use crate::yaml::{Entry, Mapping};
 
@@ -39,6 +40,7 @@ pub struct Document {
     pub parts: Parts,
     markdown: OnceCell<Markdown>,
     outline: OnceCell<Outline>,
+    traces: OnceCell<Vec<Trace>>,
 }
 
 /// Why a SKILL.md could not be read.
@@ -106,6 +108,7 @@ impl Document {
             parts,
             markdown: OnceCell::new(),
             outline: OnceCell::new(),
+            traces: OnceCell::new(),
         }
     }
 
@@ -127,7 +130,12 @@ impl Document {
         self.parts.body.slice(&self.text)
     }
 
-    /// The headings and fences of the body, on first use.
+    /// Rare pieces of text that rules look for, found in one pass on first use.
+    pub fn traces(&self) -> &[Trace] {
+        self.traces.get_or_init(|| traces(&self.text))
+    }
+
+    /// The headings, fences and links of the body, on first use.
     pub fn outline(&self) -> &Outline {
         self.outline.get_or_init(|| Outline::of(self.body(), self.parts.body.start))
     }

@@ -6,6 +6,8 @@
 //! Invariant: the result is read back before it is returned. Its description is exactly the given text, and all other
 //! values of the front matter are what they were.
 
+use std::fmt::Write as _;
+
 use super::front_matter::{FrontMatter, split};
 use crate::text::Span;
 use crate::yaml::{Entry, Mapping, Style, Value};
@@ -43,15 +45,14 @@ pub fn with_description(text: &str, description: &str) -> Result<String, EditErr
     if mapping.duplicates.iter().any(|key| key.as_str() == Some(KEY)) {
         return Err(EditError::Repeated);
     }
-    let candidates = match mapping.entry(KEY) {
-        Some(entry) => Place::of(body, entry)?.candidates(body, description),
-        None => {
-            let line_break = break_after(body, 0);
-            let insert = |value: String| {
-                replaced(body, Span::at(parts.yaml.start), &format!("{KEY}: {value}{line_break}"))
-            };
-            plain(description).into_iter().chain([quoted(description)]).map(insert).collect()
-        }
+    let candidates = if let Some(entry) = mapping.entry(KEY) {
+        Place::of(body, entry)?.candidates(body, description)
+    } else {
+        let line_break = break_after(body, 0);
+        let insert = |value: String| {
+            replaced(body, Span::at(parts.yaml.start), &format!("{KEY}: {value}{line_break}"))
+        };
+        plain(description).into_iter().chain([quoted(description)]).map(insert).collect()
     };
     let edited = candidates.into_iter().find(|edited| reads_as(edited, mapping, description));
     let edited = edited.ok_or(EditError::NotWritable)?;
@@ -180,7 +181,8 @@ fn quoted(description: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            c if needs_escape(c) => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            // Writing to a string does not fail. All that need it have four digits.
+            c if needs_escape(c) => drop(write!(quoted, "\\u{:04X}", u32::from(c))),
             c => quoted.push(c),
         }
     }

@@ -12,6 +12,7 @@ mod listing;
 pub mod markdown;
 pub mod outline;
 pub mod repair;
+pub mod trace;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The lines that structure a body: headings and code fences, found by a few quick searches.
+//! What structures a body: headings, code fences and links, found by a few quick searches.
 //!
 //! Parsing a body as Markdown costs more than everything else together, and nearly always nothing comes of it. So
 //! rules first ask the outline. It knows no nesting: marks of quotes and list items before a fence are passed over,
@@ -17,6 +17,8 @@ pub struct Outline {
     pub headings: Vec<HeadingLine>,
     /// Fenced code blocks, in order.
     pub fences: Vec<Fence>,
+    /// Where the target of a link or of a link definition may start: after each `](` and `]:`, in code too.
+    pub targets: Vec<usize>,
 }
 
 /// A line that is a heading.
@@ -41,10 +43,14 @@ impl Outline {
     /// Looks at a body that starts at byte `base` of its file.
     pub fn of(body: &str, base: usize) -> Self {
         let body = with_line_feeds(body);
-        let mut outline = Self { headings: Vec::new(), fences: fences(&body) };
+        let mut outline = Self { headings: Vec::new(), fences: fences(&body), targets: Vec::new() };
         let mut headings = headings(&body);
         headings.retain(|heading| !outline.is_fenced(heading.span.start));
         outline.headings = headings;
+        for mark in ["](", "]:"] {
+            let marks = memmem::find_iter(body.as_bytes(), mark);
+            outline.targets.extend(marks.map(|at| base + at + mark.len()));
+        }
         for fence in &mut outline.fences {
             fence.opening = fence.opening.shifted(base);
             fence.end = fence.end.map(|end| end + base);
@@ -136,15 +142,18 @@ fn is_quoted(before: &str) -> bool {
 
 fn headings(body: &str) -> Vec<HeadingLine> {
     let bytes = body.as_bytes();
-    let mut found: Vec<HeadingLine> = Vec::new();
+    let mut found: Vec<HeadingLine> = Vec::with_capacity(32);
     found.extend(body.starts_with('#').then(|| atx(body, 0)).flatten());
     found.extend(memmem::find_iter(bytes, "\n#").filter_map(|at| atx(body, at + 1)));
+    let in_order = found.len();
     let indented = memmem::find_iter(bytes, " #").filter(|at| is_indent(&bytes[..=*at]));
     found.extend(indented.filter_map(|at| atx(body, at + 1)));
     for underline in ["\n==", "\n--"] {
         found.extend(memmem::find_iter(bytes, underline).filter_map(|at| setext(body, at)));
     }
-    found.sort_unstable_by_key(|heading| heading.span.start);
+    if found.len() > in_order {
+        found.sort_unstable_by_key(|heading| heading.span.start);
+    }
     found
 }
 
@@ -156,11 +165,10 @@ fn is_indent(before: &[u8]) -> bool {
 
 /// The heading whose first `#` is at byte `at`.
 fn atx(body: &str, at: usize) -> Option<HeadingLine> {
+    let marks = body.as_bytes()[at..].iter().take(7).take_while(|b| **b == b'#').count();
     let span = Span::new(at, line_end(body, at));
-    let text = span.slice(body).trim_start_matches('#');
-    let start = span.end - text.len();
-    (start - at <= 6)
-        .then(|| HeadingLine { span, text: unmarked(body, Span::new(start, span.end)) })
+    let text = Span::new(at + marks, span.end);
+    (marks <= 6).then(|| HeadingLine { span, text: unmarked(body, text) })
 }
 
 /// The heading above the underline that the line break at byte `at` starts.
@@ -178,11 +186,23 @@ fn setext(body: &str, at: usize) -> Option<HeadingLine> {
 
 /// The text of a heading without white space, closing marks and marks of emphasis around it.
 fn unmarked(body: &str, text: Span) -> Span {
-    const MARKS: [char; 5] = [' ', '\t', '*', '_', '`'];
-    let raw = text.slice(body).trim_end().trim_end_matches('#');
-    let inner = raw.trim_start_matches(MARKS);
-    let start = text.start + raw.len() - inner.len();
-    Span::new(start, start + inner.trim_end_matches(MARKS).len())
+    // On bytes, because every heading of every skill comes through here; all marks are ASCII.
+    let is_mark = |byte: &u8| matches!(byte, b' ' | b'\t' | b'*' | b'_' | b'`');
+    let bytes = body.as_bytes();
+    let Span { mut start, mut end } = text;
+    while end > start && bytes[end - 1].is_ascii_whitespace() {
+        end -= 1;
+    }
+    while end > start && bytes[end - 1] == b'#' {
+        end -= 1;
+    }
+    while end > start && is_mark(&bytes[end - 1]) {
+        end -= 1;
+    }
+    while start < end && is_mark(&bytes[start]) {
+        start += 1;
+    }
+    Span::new(start, end)
 }
 
 /// How many bytes of white space, quote marks and list marks a line starts with.

@@ -9,6 +9,8 @@
 
 mod value;
 
+use std::collections::BTreeMap;
+
 use crate::text::Span;
 use crate::yaml::{self, Node, Value};
 use value::{Raw, Site};
@@ -43,9 +45,15 @@ pub enum Problem {
     Comment,
 }
 
+/// Longer front matter is left alone: nobody wrote it by hand.
+const MAX_BYTES: usize = 64 * 1024;
+
 /// The values to quote so that the text becomes a YAML mapping; none when quoting does not make it one. Spans
 /// count from `base` bytes before the text.
 pub fn repair(text: &str, base: usize) -> Option<Vec<BrokenValue>> {
+    if text.len() > MAX_BYTES {
+        return None;
+    }
     let sites = value::sites(text)?;
     let mut broken = Vec::new();
     for site in &sites {
@@ -164,23 +172,31 @@ fn reads_as(text: &str, quotes: &[(Span, String)], intended: &[String]) -> bool 
     }
     repaired.push_str(&text[done..]);
     let Ok(Some(node)) = yaml::parse(&repaired, 0) else { return false };
+    let mut scalars = BTreeMap::new();
+    collect_scalars(&node, &mut scalars);
     node.as_mapping().is_some()
         && places
             .iter()
             .zip(intended)
-            .all(|(place, text)| scalar_at(&node, *place).is_some_and(|found| found == text))
+            .all(|(place, text)| scalars.get(place) == Some(&text.as_str()))
 }
 
-/// The text of the scalar that starts at byte `place`.
-fn scalar_at(node: &Node, place: usize) -> Option<&str> {
+/// The texts of all scalars by the place where they start.
+fn collect_scalars<'a>(node: &'a Node, scalars: &mut BTreeMap<usize, &'a str>) {
     match &node.value {
-        Value::Scalar(scalar) => (node.span.start == place).then_some(scalar.text.as_str()),
-        Value::Sequence(items) => items.iter().find_map(|item| scalar_at(item, place)),
+        Value::Scalar(scalar) => {
+            scalars.insert(node.span.start, &scalar.text);
+        }
+        Value::Sequence(items) => {
+            for item in items {
+                collect_scalars(item, scalars);
+            }
+        }
         Value::Mapping(mapping) => {
-            let entries = mapping.entries.iter();
-            entries
-                .flat_map(|entry| [&entry.key, &entry.value])
-                .find_map(|node| scalar_at(node, place))
+            for entry in &mapping.entries {
+                collect_scalars(&entry.key, scalars);
+                collect_scalars(&entry.value, scalars);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its fixture has failed")]
 
+mod any_input;
 mod fixture;
 mod profiles;
 mod quirks;

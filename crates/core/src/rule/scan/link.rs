@@ -1,6 +1,6 @@
 //! Link targets: where they stand in the bytes, and where they lead.
 
-use memchr::memmem;
+use crate::skill::Document;
 
 /// A longer target is left to the parser: looking for the end of each would be slow on an endless line.
 const MAX_TARGET: usize = 2048;
@@ -15,14 +15,14 @@ pub(crate) struct Candidate<'a> {
     pub(crate) offset: usize,
 }
 
-/// Everything in a body that could be the target of a link, an image or a link definition to a file; code
-/// included, web addresses and anchors not.
-pub(crate) fn candidates(body: &str) -> impl Iterator<Item = Candidate<'_>> {
-    let inline = memmem::find_iter(body.as_bytes(), "](").map(|at| read_target(body, at + 2));
-    let defined = memmem::find_iter(body.as_bytes(), "]:")
-        .filter(|at| is_definition(body, *at))
-        .map(|at| read_target(body, at + 2));
-    inline.chain(defined).filter(may_be_file)
+/// Everything in the body that could be the target of a link, an image or a link definition to a file, not in a
+/// fence. Web addresses and anchors are left out.
+pub(crate) fn candidates(document: &Document) -> impl Iterator<Item = Candidate<'_>> {
+    let outline = document.outline();
+    let text = document.text.as_str();
+    let is_target = |at: &&usize| !text[..**at].ends_with(':') || is_definition(text, **at - 2);
+    let targets = outline.targets.iter().filter(is_target).map(|at| read_target(text, *at));
+    targets.filter(may_be_file).filter(|candidate| !outline.is_fenced(candidate.offset))
 }
 
 fn may_be_file(candidate: &Candidate<'_>) -> bool {
@@ -166,11 +166,14 @@ mod tests {
 
     #[test]
     fn candidates_are_what_stands_where_a_target_belongs() {
-        let body = "[a](x.md) ![b]( y.png \"title\")\n[c]: z.md\n[d](<p q>) [e](f(1).md) text]: no";
-        let found: Vec<_> = candidates(body).collect();
+        let text = "[a](x.md) ![b]( y.png \"title\")\n[c]: z.md\n[d](<p q>) [e](f(1).md) text]: no\n\n\
+                    [f](https://x) [g](#h)\n```\n[i](j.md)\n```\n";
+        let document = Document::from_bytes(text.as_bytes());
+        let mut found: Vec<_> = candidates(&document).collect();
+        found.sort_by_key(|candidate| candidate.offset);
         let targets: Vec<Option<&str>> = found.iter().map(|found| found.target).collect();
-        assert_eq!(targets, [Some("x.md"), Some("y.png"), None, None, Some("z.md")]);
-        assert_eq!(found[0].offset, body.find("x.md").unwrap());
-        assert_eq!(found[2].offset, body.find("<p q>").unwrap());
+        assert_eq!(targets, [Some("x.md"), Some("y.png"), Some("z.md"), None, None]);
+        assert_eq!(found[0].offset, text.find("x.md").unwrap());
+        assert_eq!(found[3].offset, text.find("<p q>").unwrap());
     }
 }

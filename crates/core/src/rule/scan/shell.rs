@@ -13,11 +13,16 @@ const INTERPRETERS: [&str; 8] =
 /// Commands that come before the one that counts.
 const PREFIXES: [&str; 7] = ["sudo", "env", "exec", "nohup", "time", "command", "doas"];
 
-/// Where what `program` prints is run: from the program to the end of its command line, or all of the line when the
-/// program stands inside another command. `counts` sees the command that starts at the program and can say no.
-pub(crate) fn runs_of(text: &str, program: &str, counts: impl Fn(&str) -> bool) -> Vec<Span> {
+/// Where what a program prints is run: from the program to the end of its command line, or all of the line when the
+/// program stands inside another command. `places` are where the program's name may stand; `counts` sees the command
+/// from there on and can say no.
+pub(crate) fn runs(
+    text: &str,
+    places: impl Iterator<Item = usize>,
+    counts: impl Fn(&str) -> bool,
+) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
-    for at in memchr::memmem::find_iter(text.as_bytes(), program) {
+    for at in places {
         let is_inside_word =
             text[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
         if is_inside_word || found.last().is_some_and(|last| at < last.end) {
@@ -126,7 +131,7 @@ mod tests {
     use super::*;
 
     fn is_curl_run(line: &str) -> bool {
-        !runs_of(line, "curl", |_| true).is_empty()
+        !runs(line, line.match_indices("curl").map(|(at, _)| at), |_| true).is_empty()
     }
 
     #[test]

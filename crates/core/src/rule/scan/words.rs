@@ -13,18 +13,26 @@ impl<'a> Iterator for Words<'a> {
     type Item = (Span, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let start = self.at + self.text[self.at..].find(is_word)?;
-        let length = self.text[start..].find(|c| !is_word(c)).unwrap_or(self.text.len() - start);
-        self.at = start + length;
-        Some((Span::new(start, self.at), &self.text[start..self.at]))
+        while let Some((false, length)) = self.look() {
+            self.at += length;
+        }
+        let start = self.at;
+        while let Some((true, length)) = self.look() {
+            self.at += length;
+        }
+        (self.at > start).then(|| (Span::new(start, self.at), &self.text[start..self.at]))
     }
 }
 
-fn is_word(c: char) -> bool {
-    match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '\'' => true,
-        '\0'..='\x7f' => false,
-        _ => c.is_alphanumeric(),
+impl Words<'_> {
+    /// Whether the next character is part of a word, and how many bytes it has.
+    fn look(&self) -> Option<(bool, usize)> {
+        let byte = *self.text.as_bytes().get(self.at)?;
+        if byte.is_ascii() {
+            return Some((byte.is_ascii_alphanumeric() || byte == b'\'', 1));
+        }
+        let character = self.text[self.at..].chars().next()?;
+        Some((character.is_alphanumeric(), character.len_utf8()))
     }
 }
 

@@ -47,9 +47,8 @@ fn check(context: &mut Context<'_>) {
 
 /// Whether parsing the body as Markdown could find such a link.
 fn may_be_broken(skill: &Skill, document: &Document) -> bool {
-    candidates(document.body())
-        .filter(|candidate| candidate.target.is_none_or(|target| missing(skill, target).is_some()))
-        .any(|candidate| !document.outline().is_fenced(document.parts.body.start + candidate.offset))
+    let is_missing = |target| missing(skill, target).is_some();
+    candidates(document).any(|candidate| candidate.target.is_none_or(is_missing))
 }
 
 /// The path that a target means, if it should be a file of the skill and is not there.

@@ -50,13 +50,13 @@ fn is_control(c: char) -> bool {
 
 /// Whether a look at each character could find one. Written so that the compiler looks at many bytes at a time.
 fn may_have_control(text: &str) -> bool {
+    let bytes = text.as_bytes();
     let suspicious = |b: &u8| (*b < 0x20 && !matches!(*b, b'\t' | b'\n' | b'\r')) || *b == 0x7f;
-    let low = text.as_bytes().chunks(64).any(|chunk| {
-        chunk.iter().fold(false, |found, byte| found | suspicious(byte))
-    });
+    let has_low =
+        bytes.chunks(256).any(|chunk| chunk.iter().fold(false, |found, byte| found | suspicious(byte)));
     // U+0080 to U+009F start with the byte C2 and go on with one below A0.
-    low || memchr::memchr_iter(0xc2, text.as_bytes())
-        .any(|at| text.as_bytes().get(at + 1).is_some_and(|next| *next < 0xa0))
+    let is_high = |at: usize| bytes.get(at + 1).is_some_and(|next| *next < 0xa0);
+    has_low || (!text.is_ascii() && memchr::memchr_iter(0xc2, bytes).any(is_high))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::rule::scan::link::{Destination, candidates, destination};
 use crate::rule::{Context, rule};
 use crate::skill::Document;
+use crate::skill::trace::FILE_ADDRESS;
 
 rule! {
     /// A link leaves the skill's folder
@@ -47,8 +48,6 @@ fn check(context: &mut Context<'_>) {
 /// Whether parsing the body as Markdown could find such a link: nearly always the bytes say no.
 fn may_leave(document: &Document) -> bool {
     let leaves = |target| destination(target) == Some(Destination::Outside);
-    memchr::memmem::find(document.body().as_bytes(), b"<file:").is_some()
-        || candidates(document.body())
-            .filter(|candidate| candidate.target.is_none_or(leaves))
-            .any(|candidate| !document.outline().is_fenced(document.parts.body.start + candidate.offset))
+    document.traces().iter().any(|trace| trace.needle == FILE_ADDRESS)
+        || candidates(document).any(|candidate| candidate.target.is_none_or(leaves))
 }

@@ -2,6 +2,7 @@
 
 use crate::finding::Place;
 use crate::rule::{Context, rule};
+use crate::skill::front_matter::FrontMatter;
 
 rule! {
     /// SKILL.md has nothing after the front matter
@@ -34,8 +35,11 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    let is_closed = !document.parts.yaml.slice(&document.text).is_empty() || document.mapping().is_some();
-    if is_closed && document.body().trim_start().is_empty() {
+    let is_delimited = match document.parts.front_matter {
+        FrontMatter::Mapping(_) | FrontMatter::Invalid(_) | FrontMatter::NotMapping(_) => true,
+        FrontMatter::NotOpened(_) | FrontMatter::NotClosed { .. } => false,
+    };
+    if is_delimited && document.body().trim_start().is_empty() {
         context
             .report(Place::skill_md_file(), "SKILL.md has no text after the front matter")
             .hint("write the instructions that the agent should follow");

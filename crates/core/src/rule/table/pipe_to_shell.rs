@@ -1,6 +1,6 @@
 //! `PIPE_TO_SHELL`.
 
-use crate::rule::scan::shell::{runs_of, shortened};
+use crate::rule::scan::shell::{runs, shortened};
 use crate::rule::{Context, rule};
 
 rule! {
@@ -29,7 +29,8 @@ fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let text = document.text.as_str();
     for program in ["curl ", "wget "] {
-        for span in runs_of(text, program, |_| true) {
+        let places = memchr::memmem::find_iter(text.as_bytes(), program);
+        for span in runs(text, places, |_| true) {
             let command = shortened(span.slice(text));
             context
                 .report_at(span, format!("this command runs what it downloads: `{command}`"))

@@ -1,7 +1,8 @@
 //! `PIPE_TO_SHELL_ENCODED`.
 
-use crate::rule::scan::shell::{runs_of, shortened};
+use crate::rule::scan::shell::{runs, shortened};
 use crate::rule::{Context, rule};
+use crate::skill::trace::BASE64;
 
 rule! {
     /// A command runs what it decodes
@@ -28,7 +29,9 @@ rule! {
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let text = document.text.as_str();
-    for span in runs_of(text, "base64 ", decodes) {
+    let traces = document.traces().iter().filter(|trace| trace.needle == BASE64);
+    let places = traces.map(|trace| trace.offset).filter(|at| text[..*at].ends_with("ba")).map(|at| at - 2);
+    for span in runs(text, places, decodes) {
         let command = shortened(span.slice(text));
         context
             .report_at(span, format!("this command runs what it decodes: `{command}`"))

@@ -1,5 +1,6 @@
 //! `PLACEHOLDER_TEXT`.
 
+use crate::rule::more::and_more;
 use crate::rule::scan::words::find_phrase;
 use crate::rule::{Context, rule};
 
@@ -43,7 +44,7 @@ const PHRASES: [&str; 8] = [
 
 fn check(context: &mut Context<'_>) {
     if let Some((node, description)) = context.string("description")
-        && (is_placeholder(description) || find_phrase(description, &PHRASES).is_some())
+        && (is_placeholder(description) || has_phrase(description))
     {
         context
             .report_at(node.span, "description is still a placeholder")
@@ -51,19 +52,28 @@ fn check(context: &mut Context<'_>) {
     }
     let Some(document) = context.document() else { return };
     let text = document.text.as_str();
-    for heading in document.outline().headings_where(text, is_placeholder) {
-        let shown = heading.text.slice(text);
-        context
-            .report_at(heading.span, format!("heading `{shown}` is still a placeholder"))
-            .hint("write the section or remove it");
-    }
+    let headings = document.outline().headings_where(text, is_placeholder);
+    let Some(first) = headings.first() else { return };
+    let (shown, more) = (first.text.slice(text), and_more(headings.len() - 1, "heading"));
+    context
+        .report_at(first.span, format!("heading is still a placeholder: `{shown}`{more}"))
+        .hint("write the section or remove it");
+}
+
+/// Whether a description has a phrase of a template. Somebody who wrote more than this has replaced it.
+fn has_phrase(description: &str) -> bool {
+    description.len() <= 200 && find_phrase(description, &PHRASES).is_some()
 }
 
 /// `TODO`, `TODO: x`, `[TODO ...]`, `<TBD>`, but not `TODO comments`.
 fn is_placeholder(text: &str) -> bool {
     let inner = text.trim_start_matches(['[', '<', '(', '{', ' ']);
-    let Some(mark) = MARKS.iter().find(|mark| inner.starts_with(**mark)) else {
-        return text.contains("[TODO");
+    let mark = match inner.as_bytes().first() {
+        Some(b'T' | b'F' | b'X') => MARKS.iter().find(|mark| inner.starts_with(**mark)),
+        _ => None,
+    };
+    let Some(mark) = mark else {
+        return memchr::memchr(b'[', text.as_bytes()).is_some() && text.contains("[TODO");
     };
     let rest = &inner[mark.len()..];
     let is_bracketed = inner.len() < text.len();

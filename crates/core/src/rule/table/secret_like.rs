@@ -1,10 +1,7 @@
 //! `SECRET_LIKE`.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use crate::rule::{Context, rule};
+use crate::skill::trace::PRIVATE_KEY;
 use crate::text::Span;
 
 rule! {
@@ -54,12 +51,11 @@ const fn kind(
 const AWS: &str = "an AWS access key";
 const GITHUB: &str = "a GitHub token";
 const SLACK: &str = "a Slack token";
-const PRIVATE_KEY: &str = "a private key";
 
 /// The longest token that is looked at.
 const LONG: usize = 400;
 
-static KINDS: [Kind; 15] = [
+static KINDS: [Kind; 14] = [
     kind(AWS, "AKIA", is_upper, 16..=16),
     kind(AWS, "ASIA", is_upper, 16..=16),
     kind(GITHUB, "ghp_", is_alphanumeric, 36..=36),
@@ -74,31 +70,23 @@ static KINDS: [Kind; 15] = [
     kind(SLACK, "xoxs-", is_token, 30..=LONG),
     kind("an Anthropic API key", "sk-ant-", is_token, 60..=LONG),
     kind("an OpenAI API key", "sk-proj-", is_token, 40..=LONG),
-    kind(PRIVATE_KEY, "-----BEGIN ", is_token, 0..=0),
 ];
-
-/// Finds all prefixes in one pass. No prefix is the start of another, so the kind of match does not matter; this
-/// one is the fastest.
-static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let prefixes = KINDS.iter().map(|kind| kind.prefix);
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(prefixes).ok()
-});
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let text = document.text.as_str();
-    let Some(finder) = LazyLock::force(&FINDER) else { return };
-    for hit in finder.find_iter(text) {
-        let kind = &KINDS[hit.pattern().as_usize()];
-        let secret = if kind.name == PRIVATE_KEY {
-            private_key(text, hit.start())
-        } else {
-            token(text, hit.start(), kind)
+    for trace in document.traces() {
+        let kind = KINDS.iter().find(|kind| kind.prefix == trace.needle);
+        let secret = match kind {
+            Some(kind) => token(text, trace.offset, kind).map(|span| (span, kind.name, kind.prefix)),
+            None if trace.needle == PRIVATE_KEY => {
+                private_key(text, trace.offset).map(|span| (span, "a private key", "-----BEGIN"))
+            }
+            None => None,
         };
-        if let Some(span) = secret {
-            let prefix = kind.prefix.trim();
+        if let Some((span, name, start)) = secret {
             context
-                .report_at(span, format!("this looks like {}: `{prefix}…`", kind.name))
+                .report_at(span, format!("this looks like {name}: `{start}…`"))
                 .hint("revoke it, remove it, and let the skill read it from the environment");
         }
     }
@@ -141,16 +129,17 @@ fn is_random(token: &str) -> bool {
     different >= 9 && !is_example
 }
 
-/// The first line of a private key that is followed by a line of its text.
+/// The first line of a private key whose `-BEGIN ` is at byte `at`, if a line of the key itself follows.
 fn private_key(text: &str, at: usize) -> Option<Span> {
-    let mut lines = text[at..].lines();
+    let start = at.checked_sub(4).filter(|_| text[..at].ends_with("----"))?;
+    let mut lines = text[start..].lines();
     let first = lines.next()?;
     if !first.trim_end().ends_with("PRIVATE KEY-----") || first.len() > 80 {
         return None;
     }
     let second = lines.next()?.trim();
     let is_base64 = second.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
-    (second.len() >= 40 && is_base64 && is_random(second)).then(|| Span::new(at, at + first.len()))
+    (second.len() >= 40 && is_base64 && is_random(second)).then(|| Span::new(start, start + first.len()))
 }
 
 #[cfg(test)]
@@ -158,11 +147,9 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<&'static str> {
-        KINDS.iter().find_map(|kind| {
-            let at = text.find(kind.prefix)?;
-            let span = if kind.name == PRIVATE_KEY { private_key(text, at) } else { token(text, at, kind) };
-            span.map(|_| kind.name)
-        })
+        let key = text.find(PRIVATE_KEY).and_then(|at| private_key(text, at));
+        let of_kind = |kind: &Kind| token(text, text.find(kind.prefix)?, kind).map(|_| kind.name);
+        KINDS.iter().find_map(of_kind).or(key.map(|_| "a private key"))
     }
 
     /// Put together here, so that no scanner takes this file for a leak.
@@ -179,7 +166,7 @@ mod tests {
         assert_eq!(found(&made("sk-ant-api03-", 90)), Some("an Anthropic API key"));
         assert_eq!(found(&made("sk-proj-", 60)), Some("an OpenAI API key"));
         let key = format!("-----BEGIN RSA {}-----\n{}\n", "PRIVATE KEY", made("MII", 60));
-        assert_eq!(found(&key), Some(PRIVATE_KEY));
+        assert_eq!(found(&key), Some("a private key"));
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! `USER_HOME_PATH`.
 
-use memchr::memmem;
-
 use crate::rule::more::and_more;
 use crate::rule::{Context, rule};
+use crate::skill::trace::{HOME_FOLDERS, Trace};
 use crate::text::Span;
 
 rule! {
@@ -29,30 +28,24 @@ rule! {
     USER_HOME_PATH, level: Warning, origin: Extra, since: "0.1.0", fixable: No, check: check
 }
 
-/// How a home folder starts. The first two have a word in common, and are looked for by it.
-const HOMES: [&str; 3] = ["/Users/", ":\\Users\\", "/home/"];
-
 /// Names that stand for any user, or for the user of a well-known image.
-const ANYBODY: [&str; 46] = [
+const ANYBODY: [&str; 61] = [
     "user", "users", "username", "user_name", "user-name", "yourname", "your-name", "your_name",
     "yourusername", "your-username", "your_username", "youruser", "your-user", "your_user", "you",
-    "your", "me", "myuser", "myname", "name", "someone", "somebody", "anyone", "alice", "bob", "john",
-    "jane", "johndoe", "john.doe", "janedoe", "foo", "bar", "test", "testuser", "example", "shared",
-    "public", "default", "runner", "ubuntu", "vscode", "node", "app", "claude", "xxx", "dev",
+    "your", "me", "myuser", "myname", "name", "someone", "somebody", "anyone", "alice", "bob",
+    "john", "jane", "johndoe", "john.doe", "janedoe", "foo", "bar", "test", "testuser", "example",
+    "shared", "public", "default", "runner", "ubuntu", "vscode", "node", "app", "claude", "dev",
+    "linuxbrew", "clawd", "openclaw", "pi", "ec2-user", "admin", "agent", "coder", "jovyan",
+    "gitpod", "codespace", "vagrant", "docker", "deploy", "git", "sandbox",
 ];
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let text = document.text.as_str();
-    if !["Users", "/home/"].iter().any(|home| memmem::find(text.as_bytes(), home.as_bytes()).is_some()) {
-        return;
-    }
-    let mut found: Vec<Span> = HOMES
-        .iter()
-        .flat_map(|home| memmem::find_iter(text.as_bytes(), home).map(move |at| (at, *home)))
-        .filter_map(|(at, home)| path_at(text, at, home))
-        .collect();
-    found.sort_unstable();
+    let is_home = |trace: &&Trace| HOME_FOLDERS.contains(&trace.needle);
+    let traces = document.traces().iter().filter(is_home);
+    let found: Vec<Span> =
+        traces.filter_map(|trace| path_at(text, trace.offset, trace.needle)).collect();
     let Some(first) = found.first() else { return };
     let more = and_more(found.len() - 1, "path");
     context
@@ -90,7 +83,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<&str> {
-        let home = HOMES.iter().find(|home| text.contains(**home))?;
+        let home = HOME_FOLDERS.iter().find(|home| text.contains(**home))?;
         path_at(text, text.find(home)?, home).map(|span| span.slice(text))
     }
 

@@ -80,6 +80,12 @@ fn lines_of_a_value_stay_and_fold_as_plain_text_does() {
 }
 
 #[test]
+fn lists_and_mappings_on_lines_of_their_own_are_left_as_they_are() {
+    let text = "description: One: two.\nmetadata:\n  {\n    \"a\":\n      { \"b\": [\"c\"] },\n  }\nx:\n  - y\n";
+    assert_eq!(repaired_description(text), "One: two.");
+}
+
+#[test]
 fn each_broken_value_is_named_with_its_sign() {
     let text = "name: a\ndescription: b: c\nmetadata:\n  author: d: e\nallowed-tools:\n  - Bash(x: *)\n  - Read\n";
     let broken = repair(text, 100).unwrap();

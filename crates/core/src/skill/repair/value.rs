@@ -73,26 +73,25 @@ pub(super) fn sites(text: &str) -> Option<Vec<Site>> {
             continue;
         }
         let head = Head::of(line, text)?;
-        let rest = &text[head.value..line.end];
         let is_text = head.key.is_some_and(|key| TEXT_KEYS.contains(&key.slice(text)));
-        if rest.trim().is_empty() && !is_text {
-            continue;
-        }
         let below = all[next..]
             .iter()
-            .take_while(|below| below.is_blank(text) || below.is_below(head.indent, text))
-            .count();
-        // The value's own lines, without blank ones after it.
-        let own = (0..=below).rev().find(|n| !all[next + n - 1].is_blank(text)).unwrap_or_default();
-        next += own;
-        let start = if rest.trim().is_empty() {
-            let first = all[next - own..next].iter().find(|line| !line.is_blank(text));
-            let Some(first) = first else { continue };
+            .take_while(|below| below.is_blank(text) || below.is_below(head.indent, text));
+        // The value's own further lines, without blank ones after it.
+        let further = below.enumerate().filter(|(_, line)| !line.is_blank(text)).last();
+        let further = &all[next..next + further.map_or(0, |(index, _)| index + 1)];
+        let start = if text[head.value..line.end].trim().is_empty() {
+            let Some(first) = further.iter().find(|line| !line.is_blank(text)) else { continue };
+            // Keys and list items below are values of their own, unless the key takes a text.
+            if !is_text && Head::of(*first, text).is_some() {
+                continue;
+            }
             first.content + leading_white(first.text(text))
         } else {
             head.value
         };
-        let end = start + text[start..all[next - 1].end].trim_end().len();
+        next += further.len();
+        let end = start + text[start..further.last().unwrap_or(&line).end].trim_end().len();
         sites.push(Site { key: head.key, span: Span::new(start, end), is_text });
     }
     Some(sites)

@@ -1,0 +1,131 @@
+//! Our side: a process that carries out a batch of runs with the library, as the product does.
+//!
+//! Each run is a snapshot, the agent under its guard with a text on standard input, and the collection of outputs; a
+//! pool of `jobs` keeps them going. What the process itself sees is left as JSON in a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use serde::{Deserialize, Serialize};
+use skillgauge_run::outputs::{CollectLimits, Scope, Snapshot, collect};
+use skillgauge_run::pool::{Pool, Problem, RetryRules, Work, run_all};
+use skillgauge_run::process::{Command, Flow, Guard, Limits, run};
+use tokio_util::sync::CancellationToken;
+
+use super::memory::{own_peak_kib, own_resident_kib};
+
+/// The hidden first argument of a process that does only this.
+pub(crate) const CARRY_OUT: &str = "--carry-out";
+
+/// What to carry out.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Batch {
+    pub(crate) agent: PathBuf,
+    pub(crate) guard: Option<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) outputs: PathBuf,
+    pub(crate) jobs: u32,
+    pub(crate) result: PathBuf,
+}
+
+/// What came out.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Carried {
+    pub(crate) runs: Vec<Timed>,
+    /// Resident memory of this process before the first run, and its peak.
+    pub(crate) before_kib: u64,
+    pub(crate) peak_kib: u64,
+}
+
+/// One run: all of it, and the agent's own part.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Timed {
+    pub(crate) all: Duration,
+    pub(crate) agent: Duration,
+}
+
+impl Timed {
+    /// Everything but the agent's own time, in milliseconds.
+    pub(crate) fn overhead_ms(&self) -> f64 {
+        self.all.saturating_sub(self.agent).as_secs_f64() * 1e3
+    }
+}
+
+/// A build of skillgauge as the guard, or the guard's own program.
+pub(crate) fn guard(skillgauge: Option<&Path>) -> Guard {
+    skillgauge
+        .map_or_else(|| Guard::new(env!("CARGO_BIN_EXE_skillgauge-guard")), Guard::subcommand_of)
+}
+
+/// The process's whole work.
+pub(crate) fn carry_out(order: &Path) -> Result<()> {
+    let batch: Batch = serde_json::from_slice(&fs_err::read(order)?)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let carried = runtime.block_on(carry_out_all(&batch))?;
+    fs_err::write(&batch.result, serde_json::to_vec(&carried)?)?;
+    Ok(())
+}
+
+async fn carry_out_all(batch: &Batch) -> Result<Carried> {
+    let before_kib = own_resident_kib()?;
+    let work = Arc::new(Run {
+        guard: guard(batch.guard.as_deref()),
+        agent: batch.agent.clone(),
+        outputs: batch.outputs.clone(),
+    });
+    let (pool, cancel) = (Pool::new(batch.jobs), CancellationToken::new());
+    let rules = RetryRules::for_runs();
+    let mut results = run_all(work, batch.folders.clone(), &pool, rules, 42, &cancel);
+    let mut runs = Vec::new();
+    while let Some(done) = results.recv().await {
+        runs.push(done.output??);
+    }
+    Ok(Carried { runs, before_kib, peak_kib: own_peak_kib()? })
+}
+
+struct Run {
+    guard: Guard,
+    agent: PathBuf,
+    outputs: PathBuf,
+}
+
+impl Work for Run {
+    type Item = PathBuf;
+    type Output = Result<Timed>;
+
+    async fn attempt(&self, folder: &PathBuf, _: u32, cancel: CancellationToken) -> Result<Timed> {
+        let started = Instant::now();
+        let work = folder.clone();
+        let taken = move || Snapshot::take(&work, Scope::new());
+        let before = tokio::task::spawn_blocking(taken).await?;
+        let command = Command::new(&self.agent, folder)
+            .arguments([Path::new("--cd"), folder])
+            .variable("PATH", "/usr/bin:/bin")
+            .stdin("Make a report.");
+        let limits = Limits { silence: Some(Duration::from_mins(1)), ..Limits::default() };
+        let mut lines = 0;
+        let on_line = |_: &[u8]| {
+            lines += 1;
+            Flow::Continue
+        };
+        let ended = run(&self.guard, &command, &limits, &cancel, on_line).await?;
+        let agent = ended.duration;
+        ensure!(ended.status.code == Some(0) && lines > 0, "the agent failed: {ended:?}");
+        let name = folder.file_name().context("a folder without a name")?;
+        let (work, outputs) = (folder.clone(), self.outputs.join(name));
+        let collected = move || collect(&before, &work, &outputs, &CollectLimits::default());
+        let outputs = tokio::task::spawn_blocking(collected).await??;
+        ensure!(outputs.copied().count() == 1, "the report was not found: {outputs:?}");
+        Ok(Timed { all: started.elapsed(), agent })
+    }
+
+    fn problem(&self, output: &Result<Timed>) -> Option<Problem> {
+        // A failure ends the benchmark: what was retried would be measured twice.
+        output
+            .as_ref()
+            .err()
+            .map(|_| Problem::new(skillgauge_format::transcript::Reason::BadRequest))
+    }
+}

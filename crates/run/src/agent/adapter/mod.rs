@@ -1,0 +1,123 @@
+//! Adapters: from an agent's own event stream to one transcript.
+//!
+//! The process layer feeds the agent's standard output line by line ([`Adapter::line`]) and says at the end how the
+//! process went ([`Adapter::finish`]). A prober looks at the events that each line gave and may stop the agent at the
+//! first proof. An adapter is a state machine without clock, files or threads.
+//!
+//! Invariant: an adapter never fails and never panics. What it does not understand it keeps, and a run that did not
+//! provably end well has an outcome that says so.
+
+mod claude;
+mod codex;
+mod command;
+mod context;
+mod evidence;
+mod gemini;
+mod opencode;
+mod stream;
+
+pub use context::{Caps, Context, Exit, InstalledSkill};
+use skillgauge_format::transcript::{Event, Transcript};
+pub use stream::LineSplitter;
+pub(crate) use stream::rfc3339;
+use stream::{Driver, Stream};
+
+/// Reads the event stream of one run or probe.
+pub trait Adapter: Send {
+    /// Takes one line of standard output, with or without its newline, and returns the events that it added.
+    fn line(&mut self, line: &[u8]) -> &[Event];
+
+    /// Ends the stream.
+    fn finish(self: Box<Self>, exit: Exit) -> Transcript;
+}
+
+/// One kind of event stream that can be read.
+#[derive(Debug, Clone, Copy)]
+pub struct AdapterKind {
+    /// The name in descriptors and on the command line.
+    pub name: &'static str,
+    /// What it reads.
+    pub about: &'static str,
+    open: fn(&'static str, Context) -> Box<dyn Adapter>,
+}
+
+impl AdapterKind {
+    /// An adapter for one run or probe.
+    pub fn open(&self, context: Context) -> Box<dyn Adapter> {
+        (self.open)(self.name, context)
+    }
+
+    /// Reads a whole stream at once.
+    pub fn read(&self, context: Context, stream: &[u8], exit: Exit) -> Transcript {
+        let mut adapter = self.open(context);
+        let mut lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
+        // What follows the last newline is a line only if there is something.
+        if lines.last().is_some_and(|line| line.is_empty()) {
+            lines.pop();
+        }
+        for line in lines {
+            adapter.line(line);
+        }
+        adapter.finish(exit)
+    }
+}
+
+/// The table of adapters.
+pub static ADAPTERS: [AdapterKind; 5] = [
+    AdapterKind {
+        name: "claude",
+        about: "Claude Code, --output-format stream-json (with or without partial messages)",
+        open: open::<claude::Claude>,
+    },
+    AdapterKind { name: "codex", about: "Codex, exec --json", open: open::<codex::Codex> },
+    AdapterKind {
+        name: "gemini",
+        about: "Gemini CLI, --output-format stream-json",
+        open: open::<gemini::Gemini>,
+    },
+    AdapterKind {
+        name: "opencode",
+        about: "opencode, run --format json",
+        open: open::<opencode::Opencode>,
+    },
+    AdapterKind {
+        name: "command",
+        about: "any program: plain text, or JSON lines as documented for command agents",
+        open: open::<command::Command>,
+    },
+];
+
+/// The adapter with this name.
+pub fn adapter(name: &str) -> Option<&'static AdapterKind> {
+    ADAPTERS.iter().find(|kind| kind.name == name)
+}
+
+fn open<S: Stream + 'static>(name: &'static str, context: Context) -> Box<dyn Adapter> {
+    Box::new(Driver::<S>::new(name, context))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{ADAPTERS, Context, Exit, adapter};
+
+    #[test]
+    fn every_adapter_is_found_by_its_own_name() {
+        let names: BTreeSet<&str> = ADAPTERS.iter().map(|kind| kind.name).collect();
+        assert_eq!(names.len(), ADAPTERS.len());
+        for kind in &ADAPTERS {
+            assert_eq!(adapter(kind.name).map(|found| found.name), Some(kind.name));
+        }
+        assert!(adapter("clippy").is_none());
+    }
+
+    #[test]
+    fn an_empty_stream_is_never_a_completed_run() {
+        for kind in &ADAPTERS {
+            let transcript = kind.read(Context::default(), b"", Exit::unknown());
+            assert_eq!(transcript.end.reason.as_str(), "no_terminal_event", "{}", kind.name);
+            assert_eq!(transcript.header.agent, kind.name);
+        }
+    }
+}

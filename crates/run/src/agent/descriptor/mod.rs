@@ -1,0 +1,342 @@
+//! Agents as data: how to start one, where it looks for skills, how to switch off everything else.
+//!
+//! A [`Descriptor`] comes from TOML: built in ([`super::builtin`]), or written by the user and loaded by
+//! [`super::registry`]. Reading has three steps: `read` takes a table apart and finds every mistake with its line, `draft`
+//! lays it over the descriptor that it extends, and checks what only the whole can tell.
+//!
+//! Invariant: a descriptor that exists can be filled. Placeholders that may have no value stand only where something can
+//! vanish, and a variable that holds a login stands nowhere: no key ever reaches a command line or a file of ours.
+
+mod draft;
+mod key;
+mod problem;
+mod read;
+mod template;
+mod version;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::adapter::AdapterKind;
+pub(super) use draft::Draft;
+pub use key::{KEYS, Key, LOGIN_KEYS};
+pub use problem::{Place, Problem, ProblemKind};
+pub(super) use read::Reader;
+pub use template::{Presence, SLOTS, Slot, Template, UnknownSlot, Values};
+pub use version::Version;
+
+/// The name of an agent: `claude`, or what the user calls one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentName(String);
+
+impl AgentName {
+    /// A name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Everything there is to know about an agent before it is started.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// Its name.
+    pub name: AgentName,
+    /// What it is, for people.
+    pub about: String,
+    /// What reads its events.
+    pub adapter: &'static AdapterKind,
+    /// The program; absent for one that only others extend.
+    pub program: Option<Program>,
+    /// Where the real program is, relative to the folder of a launcher: patterns with `*`.
+    pub native: Vec<String>,
+    /// Other programs that it needs on the `PATH`.
+    pub needs: Vec<String>,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// What stands for `{extra-arguments}`.
+    pub extra_arguments: Vec<Argument>,
+    /// How it gets the prompt.
+    pub prompt: PromptVia,
+    /// Where it looks for skills, relative to the work folder.
+    pub skills: String,
+    /// How the skills are listed where a placeholder asks for it.
+    pub skill_list: Option<SkillList>,
+    /// Variables that it gets from us: the first template that can be filled.
+    pub environment: Variables,
+    /// Variables that it gets from the user, beside those that every agent gets.
+    pub pass: Vec<String>,
+    /// Ways to log in, the one that counts first.
+    pub login: Vec<Login>,
+    /// How many of them it gets.
+    pub login_rule: LoginRule,
+    /// How to get a login, for people.
+    pub login_help: Option<String>,
+    /// Logins that are there and cannot be used.
+    pub login_hints: Vec<LoginHint>,
+    /// How its own skills are switched off.
+    pub bundled_off: Switch,
+    /// How its own skills are switched on.
+    pub bundled_on: Switch,
+    /// Files that are written before it starts, by path.
+    pub files: Vec<(Template, Template)>,
+    /// How it tells its version.
+    pub version: VersionCheck,
+    /// How to install it, for people.
+    pub install: Option<String>,
+    /// Files that it reads from the folders above its work folder: there must be none.
+    pub parent_files: Vec<String>,
+    /// Where the descriptor comes from.
+    pub source: Source,
+}
+
+/// Variables by name, each with the templates that may be its value; the first that can be filled is.
+pub type Variables = BTreeMap<String, Vec<Template>>;
+
+/// The program of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// To be looked for on the `PATH`.
+    Named(String),
+    /// This file.
+    At(PathBuf),
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::At(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// One entry of a list of arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// One argument.
+    One(Template),
+    /// Several, which are all there or none: they vanish when one of their placeholders has no value.
+    Group(Vec<Template>),
+    /// The arguments that switch bundled skills off or on.
+    BundledSkills,
+    /// The descriptor's extra arguments.
+    Extra,
+}
+
+/// How an agent gets the prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptVia {
+    /// As an argument; standard input is closed.
+    Argument,
+    /// On standard input.
+    Stdin,
+}
+
+/// How the installed skills are listed for `{skill-list}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillList {
+    /// One skill.
+    pub each: Template,
+    /// What stands between two.
+    pub separator: String,
+}
+
+/// One way to log in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Login {
+    /// Where it is.
+    pub source: LoginSource,
+    /// What it is, for people.
+    pub about: String,
+}
+
+/// Where a login is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoginSource {
+    /// In a variable of the user's environment.
+    Variable {
+        /// Its name there.
+        name: String,
+        /// The name under which the agent gets it.
+        given_as: String,
+    },
+    /// In a file of the agent, which is linked into the private folders.
+    File {
+        /// Where it may be; the first that can be filled and is there.
+        paths: Vec<Template>,
+        /// The link.
+        link: Template,
+    },
+}
+
+/// How many of its logins an agent gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoginRule {
+    /// The first that is there: what we say is what it uses.
+    #[default]
+    First,
+    /// All: which one counts depends on the model.
+    All,
+}
+
+/// A login that is there and cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginHint {
+    /// Where it may be.
+    pub paths: Vec<Template>,
+    /// Why it cannot be used, for people.
+    pub about: String,
+}
+
+/// One position of the switch for bundled skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switch {
+    /// Arguments.
+    pub arguments: Vec<Argument>,
+    /// Variables.
+    pub environment: Variables,
+    /// What it does not do, for people.
+    pub note: Option<String>,
+}
+
+/// How an agent tells its version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersionCheck {
+    /// The arguments that make it tell; without any it is not asked.
+    pub arguments: Vec<String>,
+    /// The oldest version that is known to work as described.
+    pub minimum: Option<Version>,
+}
+
+/// Where a descriptor comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// It is part of skillgauge.
+    Builtin,
+    /// A file of the user.
+    File(String),
+    /// A command line: `command:PROGRAM`.
+    CommandLine,
+}
+
+/// Whether bundled skills are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BundledSkills {
+    /// Only the skills of the task are there: controlled.
+    #[default]
+    Off,
+    /// The agent's own skills compete: realistic.
+    On,
+}
+
+impl Descriptor {
+    /// The position of the switch for bundled skills.
+    pub fn switch(&self, bundled: BundledSkills) -> &Switch {
+        match bundled {
+            BundledSkills::Off => &self.bundled_off,
+            BundledSkills::On => &self.bundled_on,
+        }
+    }
+
+    /// Its arguments with everything filled in.
+    pub fn command_line(&self, bundled: BundledSkills, values: &Values) -> Vec<String> {
+        let mut line = Vec::new();
+        self.expand(&self.arguments, self.switch(bundled), values, &mut line);
+        line
+    }
+
+    fn expand(
+        &self,
+        arguments: &[Argument],
+        switch: &Switch,
+        values: &Values,
+        line: &mut Vec<String>,
+    ) {
+        for argument in arguments {
+            match argument {
+                Argument::One(template) => line.extend(template.fill(values)),
+                Argument::Group(templates) => {
+                    let filled: Option<Vec<String>> =
+                        templates.iter().map(|template| template.fill(values)).collect();
+                    line.extend(filled.unwrap_or_default());
+                }
+                Argument::BundledSkills => self.expand(&switch.arguments, switch, values, line),
+                Argument::Extra => self.expand(&self.extra_arguments, switch, values, line),
+            }
+        }
+    }
+
+    /// The variables that it gets from us.
+    pub fn variables(&self, bundled: BundledSkills, values: &Values) -> BTreeMap<String, String> {
+        let own = self.environment.iter().chain(&self.switch(bundled).environment);
+        let filled = own.filter_map(|(name, templates)| {
+            let value = templates.iter().find_map(|template| template.fill(values))?;
+            Some((name.clone(), value))
+        });
+        filled.collect()
+    }
+
+    /// Whether a limit or another value that may be absent reaches the agent at all.
+    pub fn uses(&self, slot: &Slot) -> bool {
+        self.templates().into_iter().flat_map(Template::slots).any(|used| used == slot)
+    }
+
+    /// Everything that is filled for a run, paths of logins aside.
+    fn templates(&self) -> Vec<&Template> {
+        let switches = [&self.bundled_off, &self.bundled_on];
+        let mut templates: Vec<&Template> = self.files.iter().map(|(_, text)| text).collect();
+        let own = [&self.arguments, &self.extra_arguments].into_iter();
+        for argument in own.chain(switches.map(|switch| &switch.arguments)).flatten() {
+            match argument {
+                Argument::One(template) => templates.push(template),
+                Argument::Group(group) => templates.extend(group),
+                Argument::BundledSkills | Argument::Extra => {}
+            }
+        }
+        for variables in
+            [&self.environment].into_iter().chain(switches.map(|switch| &switch.environment))
+        {
+            templates.extend(variables.values().flatten());
+        }
+        templates
+    }
+
+    /// The variables of the user's environment that hold a login.
+    pub fn login_variables(&self) -> impl Iterator<Item = &str> {
+        self.login.iter().filter_map(|login| match &login.source {
+            LoginSource::Variable { name, .. } => Some(name.as_str()),
+            LoginSource::File { .. } => None,
+        })
+    }
+}
+
+/// The candidate that a text is most likely a misspelling of.
+pub(crate) fn similar<'c>(
+    text: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    let allowed = (text.chars().count() / 3).clamp(1, 3);
+    let text = text.replace('_', "-").to_lowercase();
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&text, candidate);
+    let near = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
+    near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate)
+}

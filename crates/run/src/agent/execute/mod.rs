@@ -1,0 +1,365 @@
+//! Carries out a task: isolation, process, adapter, outputs, and a cassette around it all.
+//!
+//! [`Executor::attempt`] makes one attempt in a fresh private place; a scheduler that has its own retries calls that.
+//! [`Executor::execute`] tries again by itself. What an agent did, well or badly, is an [`AgentRun`]; an error means that
+//! nothing was measured.
+//!
+//! ```text
+//! task --> isolation --> process --> line --(secrets and private paths taken out)--> adapter --> transcript
+//!   |          '--> snapshot ............... work folder afterwards --> outputs          |
+//!   '--> cassette: the same lines and outputs from a file                                '--> run
+//! ```
+
+mod call;
+mod error;
+mod live;
+mod tape;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use skillgauge_format::transcript::{Event, EventKind, SkillState, names_skill};
+use tokio_util::sync::CancellationToken;
+
+use super::adapter::{Adapter, adapter};
+use super::auto::AUTO;
+use super::locate::{Located, Search};
+use super::registry::Registry;
+use super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin, RunTiming};
+use super::task::{AgentTask, StopCondition};
+use crate::cassette::{Cassette, EntryKind, Heard, Mode, Places, Question};
+use crate::model::Environment;
+use crate::outputs::CollectLimits;
+use crate::pool::{Problem, RetryRules};
+use crate::process::{Flow, Guard};
+pub(crate) use call::described;
+pub use error::ExecuteError;
+use live::Live;
+use tape::{Tape, TapeRequest, TapedFile, Wanted};
+
+/// What of a prompt names it in a cassette.
+const TITLE: usize = 120;
+
+/// The same for all tasks of a batch.
+#[derive(Debug)]
+pub struct ExecutorSettings {
+    /// The agents.
+    pub registry: Registry,
+    /// The user's variables.
+    pub environment: Environment,
+    /// What guards agents while they run.
+    pub guard: Guard,
+    /// Where private folders are made.
+    pub scratch: PathBuf,
+    /// The folder that programs of `command:` agents are relative to.
+    pub folder: PathBuf,
+    /// Record and replay.
+    pub cassette: Arc<Cassette>,
+    /// How much of what agents produce is kept.
+    pub collect: CollectLimits,
+}
+
+/// Carries out tasks. One for a batch: an agent is looked for and asked for its version once.
+#[derive(Debug)]
+pub struct Executor {
+    settings: ExecutorSettings,
+    located: tokio::sync::Mutex<BTreeMap<String, Arc<Located>>>,
+}
+
+/// One attempt at a task.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    /// The task.
+    pub task: &'a AgentTask,
+    /// Which attempt it is, from 1.
+    pub number: u32,
+    /// Where the outputs go; without it nobody looks for any, as for a probe.
+    pub outputs: Option<&'a Path>,
+}
+
+/// What happens while a task is carried out.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// An attempt begins, counted from 1.
+    AttemptStarted(u32),
+    /// The agent did something.
+    Event(&'a Event),
+    /// An attempt is over.
+    AttemptEnded(&'a AttemptRecord),
+    /// We wait before the next one.
+    Waiting(Duration),
+}
+
+/// Somebody who wants to know what happens. Must not block.
+pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress<'_>) + Send);
+
+impl Executor {
+    /// Nothing is looked for yet.
+    pub fn new(settings: ExecutorSettings) -> Self {
+        Self { settings, located: tokio::sync::Mutex::default() }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &ExecutorSettings {
+        &self.settings
+    }
+
+    /// Finds an agent, before anything is run; an agent that is missing or too old is an error. Nothing is looked for
+    /// when everything comes from a recording.
+    pub async fn prepare(&self, agent: &str) -> Result<Option<Arc<Located>>, ExecuteError> {
+        match self.settings.cassette.mode() {
+            Mode::Replay(_) => Ok(None),
+            Mode::Off | Mode::Record(_) => self.locate(agent).await.map(Some),
+        }
+    }
+
+    async fn locate(&self, agent: &str) -> Result<Arc<Located>, ExecuteError> {
+        let mut known = self.located.lock().await;
+        if let Some(located) = known.get(agent) {
+            return Ok(Arc::clone(located));
+        }
+        let settings = &self.settings;
+        let search = Search {
+            environment: &settings.environment,
+            guard: &settings.guard,
+            scratch: &settings.scratch,
+        };
+        let located = if agent == AUTO {
+            let choice = search.choose(&settings.registry).await;
+            choice.chosen.ok_or(ExecuteError::NoAgent { considered: choice.considered })?
+        } else {
+            let descriptor = settings.registry.get(agent, &settings.folder)?;
+            Arc::new(search.locate(&descriptor).await?)
+        };
+        known.insert(agent.to_owned(), Arc::clone(&located));
+        Ok(located)
+    }
+
+    /// Makes one attempt, from a recording if there is one to replay.
+    pub async fn attempt(
+        &self,
+        attempt: Attempt<'_>,
+        cancel: &CancellationToken,
+        on_progress: OnProgress<'_>,
+    ) -> Result<AgentRun, ExecuteError> {
+        on_progress(Progress::AttemptStarted(attempt.number));
+        clear_outputs(&attempt)?;
+        let cassette = &self.settings.cassette;
+        let wanted = if attempt.outputs.is_some() { Wanted::Kept } else { Wanted::Ignored };
+        let request = TapeRequest::new(attempt.task, attempt.number, wanted);
+        let title: String =
+            attempt.task.prompt.lines().next().unwrap_or_default().chars().take(TITLE).collect();
+        let purpose = match attempt.task.stop {
+            StopCondition::AtEnd => "run",
+            StopCondition::AtLoadOf(_) => "probe",
+        };
+        // No places: private paths are taken out before anything is recorded.
+        let places = Places::default();
+        let question = Question {
+            kind: EntryKind::Agent,
+            purpose,
+            title: &title,
+            request: &request,
+            places: &places,
+        };
+        let run = match cassette.mode() {
+            Mode::Off => self.live(&attempt, cancel, on_progress).await?.0,
+            Mode::Record(_) => {
+                let asked = cassette.ask(&question)?;
+                let (run, mut tape) = self.live(&attempt, cancel, on_progress).await?;
+                if let Some(folder) = attempt.outputs {
+                    tape.files = TapedFile::read_all(&tape.outputs, folder)?;
+                }
+                // An attempt that was stopped by somebody is nothing worth keeping.
+                if !cancel.is_cancelled() && !tape.notes.contains(&RunNote::NotRecorded) {
+                    cassette.record(&asked, &tape)?;
+                }
+                run
+            }
+            Mode::Replay(_) => {
+                let heard = cassette.replay(&cassette.ask(&question)?)?;
+                replayed(heard, &attempt, on_progress)?
+            }
+        };
+        if let Some(record) = run.attempts.last() {
+            on_progress(Progress::AttemptEnded(record));
+        }
+        Ok(run)
+    }
+
+    async fn live(
+        &self,
+        attempt: &Attempt<'_>,
+        cancel: &CancellationToken,
+        on_progress: OnProgress<'_>,
+    ) -> Result<(AgentRun, Tape), ExecuteError> {
+        let located = self.locate(attempt.task.agent.as_str()).await?;
+        let live = Live { settings: &self.settings, located, attempt: *attempt };
+        live.run(cancel, on_progress).await
+    }
+
+    /// Makes attempts until one is good, or the rules say that it is enough.
+    ///
+    /// Every attempt has a private place of its own. A replay does not wait between attempts.
+    pub async fn execute(
+        &self,
+        task: &AgentTask,
+        outputs: Option<&Path>,
+        rules: &RetryRules,
+        seed: u64,
+        cancel: &CancellationToken,
+        on_progress: OnProgress<'_>,
+    ) -> Result<AgentRun, ExecuteError> {
+        let mut retries = rules.start(seed, 0);
+        let mut earlier: Vec<AgentRun> = Vec::new();
+        let mut number = 1;
+        loop {
+            let made =
+                self.attempt(Attempt { task, number, outputs }, cancel, &mut *on_progress).await;
+            let problem = match &made {
+                Ok(run) => run.problem(),
+                Err(error) => error.problem(),
+            };
+            let delay = problem.and_then(|problem| retries.after(&problem));
+            let Some(delay) = delay.filter(|_| !cancel.is_cancelled()) else {
+                return made.map(|run| run.after(earlier));
+            };
+            let waited = match self.settings.cassette.mode() {
+                Mode::Replay(_) => Duration::ZERO,
+                Mode::Off | Mode::Record(_) => delay,
+            };
+            on_progress(Progress::Waiting(waited));
+            tokio::select! {
+                () = cancel.cancelled() => return made.map(|run| run.after(earlier)),
+                () = tokio::time::sleep(waited) => {}
+            }
+            if let Ok(mut run) = made {
+                run.wait_after(delay);
+                earlier.push(run);
+            }
+            number += 1;
+        }
+    }
+}
+
+/// The outputs of an earlier attempt are nobody's; those of somebody else are not ours to remove.
+fn clear_outputs(attempt: &Attempt<'_>) -> Result<(), ExecuteError> {
+    let Some(folder) = attempt.outputs else { return Ok(()) };
+    let mut entries = match fs_err::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    match (entries.next().is_some(), attempt.number) {
+        (false, _) => Ok(()),
+        (true, 1) => Err(ExecuteError::OutputsNotEmpty { folder: folder.to_owned() }),
+        (true, _) => Ok(fs_err::remove_dir_all(folder)?),
+    }
+}
+
+/// Tells a recorded attempt again.
+fn replayed(
+    heard: Heard<Tape>,
+    attempt: &Attempt<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<AgentRun, ExecuteError> {
+    let (tape, origin) = match heard {
+        Heard::Live(tape) => (tape, RunOrigin::Live),
+        Heard::Replayed { response, entry, repeated } => {
+            (response, RunOrigin::Replayed { entry, repeated })
+        }
+    };
+    let kind = adapter(&tape.adapter)
+        .ok_or_else(|| ExecuteError::NoAdapter { adapter: tape.adapter.clone() })?;
+    let mut reader = kind.open(tape.context());
+    for line in &tape.lines {
+        take_line(reader.as_mut(), line.as_bytes(), &attempt.task.stop, on_progress);
+    }
+    if let Some(folder) = attempt.outputs {
+        fs_err::create_dir_all(folder)?;
+        for file in &tape.files {
+            file.write(folder)?;
+        }
+    }
+    let transcript = reader.finish(tape.exit());
+    Ok(AgentRun { origin, ..tape.into_run(transcript) })
+}
+
+/// Hands a line on, and says whether what we want to know is proven now.
+fn take_line(
+    reader: &mut dyn Adapter,
+    line: &[u8],
+    stop: &StopCondition,
+    on_progress: &mut (dyn FnMut(Progress<'_>) + Send),
+) -> Flow {
+    let mut flow = Flow::Continue;
+    for event in reader.line(line) {
+        on_progress(Progress::Event(event));
+        if is_proof(event, stop) {
+            flow = Flow::Enough;
+        }
+    }
+    flow
+}
+
+/// Whether an event proves that a skill was loaded for which we wait.
+fn is_proof(event: &Event, stop: &StopCondition) -> bool {
+    let (StopCondition::AtLoadOf(names), EventKind::SkillLoad(load)) = (stop, &event.kind) else {
+        return false;
+    };
+    load.state == SkillState::Loaded && names.iter().any(|name| names_skill(&load.name, name))
+}
+
+impl AgentRun {
+    /// What kept it from a result that counts, if anything did; for schedulers that decide on retries.
+    pub fn problem(&self) -> Option<Problem> {
+        use skillgauge_format::transcript::Outcome;
+        match self.outcome() {
+            Outcome::Completed | Outcome::Denied | Outcome::Cancelled => None,
+            Outcome::TimedOut | Outcome::RateLimited | Outcome::Failed => {
+                Some(Problem::new(self.reason()))
+            }
+        }
+    }
+
+    /// Notes how long we waited after it: the last attempt so far gets it as its delay when the next one is added.
+    fn wait_after(&mut self, delay: Duration) {
+        self.timing.waited_ms = self.timing.waited_ms.saturating_add(live::millis(delay));
+    }
+
+    /// This run with the attempts that were made before it.
+    #[must_use]
+    pub fn after(mut self, earlier: Vec<Self>) -> Self {
+        let mut attempts = Vec::new();
+        let mut delay = 0;
+        let mut timing = RunTiming::default();
+        for run in earlier {
+            if timing.started.is_empty() {
+                timing.started = run.timing.started;
+            }
+            for record in run.attempts {
+                attempts.push(AttemptRecord { delay_ms: std::mem::take(&mut delay), ..record });
+            }
+            timing.total_ms += run.timing.total_ms;
+            timing.all_agents_ms += run.timing.all_agents_ms;
+            timing.overhead_ms += run.timing.overhead_ms;
+            timing.waited_ms += run.timing.waited_ms;
+            delay = run.timing.waited_ms;
+        }
+        if attempts.is_empty() {
+            return self;
+        }
+        for record in std::mem::take(&mut self.attempts) {
+            attempts.push(AttemptRecord { delay_ms: std::mem::take(&mut delay), ..record });
+        }
+        self.attempts = attempts;
+        self.timing.started = timing.started;
+        self.timing.total_ms += timing.total_ms + timing.waited_ms;
+        self.timing.all_agents_ms += timing.all_agents_ms;
+        self.timing.overhead_ms += timing.overhead_ms;
+        self.timing.waited_ms = timing.waited_ms;
+        self
+    }
+}

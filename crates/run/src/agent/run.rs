@@ -1,0 +1,191 @@
+//! What became of a task: a value that can be stored twice without harm.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillgauge_format::transcript::{Outcome, Reason, Transcript};
+
+use super::descriptor::{PromptVia, Version};
+use crate::cassette::Repeated;
+use crate::outputs::Outputs;
+
+/// One execution of a task, all attempts included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentRun {
+    /// What the agent did in the last attempt.
+    pub transcript: Transcript,
+    /// What it left in the work folder.
+    pub outputs: Outputs,
+    /// When, and for how long.
+    pub timing: RunTiming,
+    /// Every attempt, in order; the last one is what the rest is about.
+    pub attempts: Vec<AttemptRecord>,
+    /// The agent's version, if it told one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<Version>,
+    /// Our own version.
+    pub skillgauge_version: String,
+    /// How the agent was called.
+    pub call: CallRecord,
+    /// The end of what it wrote to standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// What somebody who reads the result should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<RunNote>,
+    /// Whether it was run or replayed.
+    #[serde(default)]
+    pub origin: RunOrigin,
+}
+
+impl AgentRun {
+    /// What became of it.
+    pub fn outcome(&self) -> Outcome {
+        self.transcript.outcome()
+    }
+
+    /// Why.
+    pub fn reason(&self) -> Reason {
+        self.transcript.end.reason
+    }
+}
+
+/// When a run was, and for how long. Times are RFC 3339 in UTC.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunTiming {
+    /// When we began.
+    pub started: String,
+    /// When everything was over.
+    pub ended: String,
+    /// From the one to the other.
+    pub total_ms: u64,
+    /// How long the agent's process ran in the last attempt.
+    pub agent_ms: u64,
+    /// How long the agents of all attempts ran.
+    pub all_agents_ms: u64,
+    /// How long we waited between attempts.
+    pub waited_ms: u64,
+    /// What remains: making and removing folders, starting, reading, copying.
+    pub overhead_ms: u64,
+}
+
+/// One attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptRecord {
+    /// How long we waited before it.
+    pub delay_ms: u64,
+    /// When its agent was started.
+    pub started: String,
+    /// How long the agent ran.
+    pub duration_ms: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: Reason,
+    /// What was said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The largest resident size of one process, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss: Option<u64>,
+    /// User and system time of the agent and all that it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<u64>,
+}
+
+/// How an agent was called, without secrets: values that came from the user are named and not shown, private folders
+/// stand below `/skillgauge`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// How it got the prompt.
+    pub prompt: PromptVia,
+    /// The variables that it got from us.
+    pub variables: BTreeMap<String, String>,
+    /// The names of the variables that it got from the user.
+    pub passed: Vec<String>,
+    /// Where its login is: names of variables and files.
+    pub login: Vec<String>,
+}
+
+/// Something to know about a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum RunNote {
+    /// A limit that the agent has no flag for.
+    LimitNotPassed {
+        /// The limit.
+        limit: String,
+    },
+    /// What the switch for bundled skills does not do.
+    BundledSkills {
+        /// In words.
+        text: String,
+    },
+    /// A link that leads elsewhere, a pipe or the like, which was not copied into the work folder.
+    LeftOut {
+        /// Its path.
+        path: String,
+    },
+    /// No login was found.
+    NoLogin,
+    /// More logins are there than the one that counts.
+    OtherLogins {
+        /// Those that the agent did not get.
+        ignored: Vec<String>,
+    },
+    /// A secret stood in an output and was taken out.
+    SecretInOutput {
+        /// The output.
+        path: String,
+    },
+    /// The agent said a secret in pieces. It was taken out of the transcript, but not out of the lines that would have
+    /// been recorded, so nothing was.
+    NotRecorded,
+    /// The agent said more than is kept.
+    OutputCut {
+        /// In words.
+        text: String,
+    },
+    /// Processes that still ran after the agent had ended. They were ended.
+    Stragglers {
+        /// How many.
+        count: u32,
+    },
+    /// Processes that could not be ended.
+    Survivors {
+        /// How many.
+        count: u32,
+    },
+    /// The private folder could not be removed.
+    NotRemoved {
+        /// What the system says.
+        message: String,
+    },
+}
+
+impl RunNote {
+    pub(super) fn left_out(path: &Path) -> Self {
+        Self::LeftOut { path: path.to_string_lossy().into_owned() }
+    }
+}
+
+/// Where a run came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOrigin {
+    /// The agent was run.
+    #[default]
+    Live,
+    /// It was recorded.
+    Replayed {
+        /// The file.
+        entry: String,
+        /// Whether it was told before, because it was asked for more often than when it was recorded.
+        repeated: Repeated,
+    },
+}

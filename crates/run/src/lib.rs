@@ -1,0 +1,14 @@
+//! Everything that happens while agents and models run.
+//!
+//! [`agent`] turns what an agent prints into a transcript, [`process`] runs its program and leaves nothing behind,
+//! [`outputs`] finds what it made, [`pool`] decides how many run at once and what is tried again. [`model`] asks models for
+//! answers that can be trusted, and [`cassette`] records and replays what agents and models said. This crate is the only
+//! one that may be asynchronous.
+
+pub mod agent;
+pub mod cassette;
+pub mod doctor;
+pub mod model;
+pub mod outputs;
+pub mod pool;
+pub mod process;

@@ -1,0 +1,388 @@
+//! Why a model did not answer.
+//!
+//! [`ModelError`] is plain data: it can be compared, stored in a cassette and told again. Whether a later attempt may
+//! help is one table ([`ModelError::problem`]). [`Failure`] is what a caller gets: the last error together with every
+//! attempt and what they cost, because a question without an answer has been paid for, too.
+//!
+//! The one invariant: texts that came from outside have been scrubbed of secrets before they get in here.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use skillgauge_format::transcript::{ExitStatus, Reason, Usage};
+
+use super::name::ProviderKind;
+use super::response::Attempt;
+use crate::cassette::Missing;
+use crate::pool::Problem;
+
+/// Why a model did not answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "error", rename_all = "snake_case")]
+pub enum ModelError {
+    /// There is no key.
+    #[error("no key for `{provider}`: set {variable}")]
+    NoKey {
+        /// The provider.
+        provider: String,
+        /// The variable that should hold it.
+        variable: String,
+    },
+    /// The key was refused.
+    #[error("the key was refused ({status}): {message}")]
+    BadKey {
+        /// HTTP status.
+        status: u16,
+        /// What the service says.
+        message: String,
+    },
+    /// A CLI is not logged in.
+    #[error("`{program}` is not logged in: {message}")]
+    NotLoggedIn {
+        /// The program.
+        program: String,
+        /// What it says.
+        message: String,
+    },
+    /// The account has no credit, or its quota is used up for good.
+    #[error("the account has no credit: {message}")]
+    NoCredit {
+        /// What the service says.
+        message: String,
+    },
+    /// The service does not know the model, or the address.
+    #[error("no model `{model}` there: {message}; check the name and the base URL")]
+    UnknownModel {
+        /// The name that was asked for.
+        model: String,
+        /// What the service says.
+        message: String,
+    },
+    /// Too many requests.
+    #[error("rate limited: {message}")]
+    RateLimited {
+        /// What the service says.
+        message: String,
+        /// How long the service wants us to wait.
+        retry_after_ms: Option<u64>,
+    },
+    /// The plan behind a login is used up until it resets.
+    #[error("the plan is used up: {message}")]
+    UsedUp {
+        /// What the program says.
+        message: String,
+    },
+    /// The service is overloaded.
+    #[error("the service is overloaded: {message}")]
+    Overloaded {
+        /// What the service says.
+        message: String,
+        /// How long the service wants us to wait.
+        retry_after_ms: Option<u64>,
+    },
+    /// The service failed.
+    #[error("the service failed ({status}): {message}")]
+    Server {
+        /// HTTP status.
+        status: u16,
+        /// What the service says.
+        message: String,
+        /// How long the service wants us to wait.
+        retry_after_ms: Option<u64>,
+    },
+    /// The service rejects the request as it is.
+    #[error("the request was rejected ({status}): {message}")]
+    BadRequest {
+        /// HTTP status.
+        status: u16,
+        /// What the service says.
+        message: String,
+    },
+    /// It took too long.
+    #[error("{phase} took longer than {limit_ms} ms")]
+    Timeout {
+        /// What took too long.
+        phase: Phase,
+        /// How long it was given.
+        limit_ms: u64,
+    },
+    /// There is no connection, or it broke before anything came.
+    #[error("no connection: {detail}")]
+    Connection {
+        /// What the network says.
+        detail: String,
+    },
+    /// The answer of the service is not what its protocol promises.
+    #[error("the service answered with something else: {detail}")]
+    Malformed {
+        /// What is wrong with it.
+        detail: String,
+        /// How it begins.
+        excerpt: String,
+    },
+    /// The answer of the service ended too early.
+    #[error("the answer was cut off after {received} bytes: {detail}")]
+    Cut {
+        /// How much came.
+        received: u64,
+        /// What the network says.
+        detail: String,
+    },
+    /// The answer of the service, or the output of the program, is too large.
+    #[error("the answer is larger than {limit} bytes")]
+    TooLarge {
+        /// The most that is read.
+        limit: u64,
+    },
+    /// The model refused.
+    #[error("the model refused: {message}")]
+    Refusal {
+        /// What it says.
+        message: String,
+    },
+    /// The model ran into the limit on its output.
+    #[error("the answer was cut at the limit of {max_output_tokens} output tokens")]
+    OutputCut {
+        /// The limit.
+        max_output_tokens: u32,
+        /// What there is of the answer.
+        text: String,
+    },
+    /// The answer does not fit its schema, and asking again did not help.
+    #[error("the answer does not fit its schema: {}", problems.join("; "))]
+    Answer {
+        /// What is wrong with it.
+        problems: Vec<String>,
+        /// The answer.
+        text: String,
+    },
+    /// The program is not there.
+    #[error("no program `{program}`")]
+    NoProgram {
+        /// Its name.
+        program: String,
+    },
+    /// The program could not be started, or ended badly.
+    #[error("`{program}` failed{}: {message}", ended(exit.as_ref()))]
+    Program {
+        /// Its name.
+        program: String,
+        /// How it ended; absent when it was never started.
+        exit: Option<ExitStatus>,
+        /// What it says.
+        message: String,
+        /// Whether it says that another attempt may help.
+        chance: Chance,
+    },
+    /// A setting cannot be used: an address, a proxy, the certificates of the system.
+    #[error("{setting} cannot be used: {detail}")]
+    Setting {
+        /// Which.
+        setting: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// `auto` found nothing.
+    #[error("no model found; {}", hints.join("; or "))]
+    NothingFound {
+        /// What would help.
+        hints: Vec<String>,
+    },
+    /// The cassette has no answer to this request.
+    #[error("{0}")]
+    ReplayMissing(Box<Missing>),
+    /// The cassette cannot be used.
+    #[error("the cassette cannot be used: {detail}")]
+    Cassette {
+        /// Which file, and what is wrong with it.
+        detail: String,
+    },
+}
+
+/// What took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// To connect.
+    Connect,
+    /// To the first byte of the answer.
+    FirstByte,
+    /// From the start to the last byte.
+    Total,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connecting",
+            Self::FirstByte => "the first byte",
+            Self::Total => "the answer",
+        })
+    }
+}
+
+/// Whether another attempt may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chance {
+    /// The cause may be gone the next time.
+    MayPass,
+    /// The same would happen again.
+    Final,
+}
+
+fn ended(exit: Option<&ExitStatus>) -> String {
+    match exit {
+        Some(ExitStatus { code: Some(code), .. }) => format!(" with code {code}"),
+        Some(ExitStatus { signal: Some(signal), .. }) => format!(" by signal {signal}"),
+        Some(_) | None => String::new(),
+    }
+}
+
+impl ModelError {
+    /// No key in the variable where it should be.
+    pub(super) fn no_key(provider: ProviderKind, variable: &str) -> Self {
+        Self::NoKey { provider: provider.to_string(), variable: variable.to_owned() }
+    }
+
+    /// Something took too long.
+    pub(super) fn timeout(phase: Phase, limit: Duration) -> Self {
+        Self::Timeout { phase, limit_ms: millis(limit) }
+    }
+
+    /// What the rules for retries know it as; nothing for what cannot pass.
+    ///
+    /// A rate limit passes, a refused key does not. [`Problem::is_pressure`] also tells the pool to make fewer requests.
+    pub fn problem(&self) -> Option<Problem> {
+        let reason = match self {
+            Self::RateLimited { .. } => Reason::RateLimit,
+            Self::UsedUp { .. } => Reason::UsageLimit,
+            Self::Overloaded { .. } => Reason::Overloaded,
+            Self::Server { .. } => Reason::ServerError,
+            Self::Timeout { .. } => Reason::Timeout,
+            Self::Connection { .. } | Self::Cut { .. } => Reason::Connection,
+            Self::Malformed { .. } => Reason::BadResponse,
+            Self::Program { chance: Chance::MayPass, .. } => Reason::Crashed,
+            Self::Program { chance: Chance::Final, .. }
+            | Self::NoKey { .. }
+            | Self::BadKey { .. }
+            | Self::NotLoggedIn { .. }
+            | Self::NoCredit { .. }
+            | Self::UnknownModel { .. }
+            | Self::BadRequest { .. }
+            | Self::TooLarge { .. }
+            | Self::Refusal { .. }
+            | Self::OutputCut { .. }
+            | Self::Answer { .. }
+            | Self::NoProgram { .. }
+            | Self::Setting { .. }
+            | Self::NothingFound { .. }
+            | Self::ReplayMissing(_)
+            | Self::Cassette { .. } => return None,
+        };
+        let problem = Problem::new(reason);
+        Some(self.retry_after().map_or(problem, |delay| problem.retry_after(delay)))
+    }
+
+    /// Whether a later attempt may succeed.
+    pub fn may_pass(&self) -> bool {
+        self.problem().is_some()
+    }
+
+    /// How long the service wants us to wait, if it says so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after_ms, .. }
+            | Self::Overloaded { retry_after_ms, .. }
+            | Self::Server { retry_after_ms, .. } => retry_after_ms.map(Duration::from_millis),
+            _ => None,
+        }
+    }
+
+    /// Whether the model did answer, but not with what was asked for: the caller's `judge_error`.
+    ///
+    /// All other errors mean that nobody was asked, or that nobody answered.
+    pub fn is_bad_answer(&self) -> bool {
+        matches!(self, Self::Answer { .. } | Self::OutputCut { .. } | Self::Refusal { .. })
+    }
+}
+
+/// A question without an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("{error}")]
+pub struct Failure {
+    /// Why.
+    pub error: ModelError,
+    /// Every attempt, in order.
+    pub attempts: Vec<Attempt>,
+    /// Tokens of the answers that came and could not be used; absent when nobody counted any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What they cost in US dollars; absent when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+/// A failure before the first attempt.
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self { error, attempts: Vec::new(), usage: None, cost_usd: None }
+    }
+}
+
+/// Whole milliseconds.
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_pass_and_bad_keys_and_requests_do_not() {
+        let message = String::from("m");
+        let limit =
+            ModelError::RateLimited { message: message.clone(), retry_after_ms: Some(1500) };
+        assert!(limit.may_pass() && limit.problem().unwrap().is_pressure());
+        assert_eq!(limit.retry_after(), Some(Duration::from_millis(1500)));
+        for error in [
+            ModelError::BadKey { status: 401, message: message.clone() },
+            ModelError::BadRequest { status: 400, message: message.clone() },
+            ModelError::UnknownModel { model: "x".into(), message },
+        ] {
+            assert!(!error.may_pass() && error.retry_after().is_none(), "{error}");
+        }
+    }
+
+    #[test]
+    fn errors_survive_a_cassette() {
+        let errors = [
+            ModelError::Timeout { phase: Phase::FirstByte, limit_ms: 200 },
+            ModelError::Answer { problems: vec!["$: missing field `a`".into()], text: "{}".into() },
+            ModelError::Program {
+                program: "judge".into(),
+                exit: Some(ExitStatus { code: Some(3), ..ExitStatus::default() }),
+                message: "no".into(),
+                chance: Chance::Final,
+            },
+        ];
+        for error in errors {
+            let text = serde_json::to_string(&error).unwrap();
+            assert_eq!(serde_json::from_str::<ModelError>(&text).unwrap(), error, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_says_what_happened_and_what_to_do() {
+        assert_eq!(
+            ModelError::no_key(ProviderKind::Anthropic, "ANTHROPIC_API_KEY").to_string(),
+            "no key for `anthropic`: set ANTHROPIC_API_KEY"
+        );
+        assert_eq!(
+            ModelError::timeout(Phase::Connect, Duration::from_secs(2)).to_string(),
+            "connecting took longer than 2000 ms"
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! What a model is asked.
+//!
+//! A [`Request`] says everything that decides the answer, independent of who answers; [`Request::recorded`] is the part of
+//! it that a cassette keeps and makes its key of. The one invariant: nothing in that part depends on the machine, the
+//! clock, or a secret.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use skillgauge_format::AnswerSchema;
+
+use super::name::ModelName;
+use crate::cassette::Places;
+
+/// What a request is for: a stable label such as `grade` or `improve`, shown in journals and used in file names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Purpose(&'static str);
+
+impl Purpose {
+    /// A label; short, in kebab-case.
+    pub const fn new(label: &'static str) -> Self {
+        Self(label)
+    }
+
+    /// The label.
+    pub fn as_str(&self) -> &'static str {
+        self.0
+    }
+}
+
+/// What kind of answer is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// Text.
+    Text,
+    /// JSON that fits a schema.
+    Json(AnswerSchema),
+}
+
+/// One question to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The system text; none when blank.
+    pub system: String,
+    /// What the user says. Each part is a content block of its own where the protocol has such; blank ones are left out.
+    pub user: Vec<String>,
+    /// What kind of answer is wanted.
+    pub wanted: Wanted,
+    /// The most that the model may write. The CLIs have no flag for it: there it is a wish.
+    pub max_output_tokens: u32,
+    /// How free the choice of words is; the model's own default when absent.
+    pub temperature: Option<f64>,
+    /// How long one attempt may take from its start to the last byte. Not part of what is recorded.
+    pub timeout: Duration,
+    /// Paths in the texts that are different on every machine or in every run. A cassette replaces them by names.
+    pub places: Places,
+}
+
+/// The part of a request that a cassette keeps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordedRequest<'r> {
+    model: &'r ModelName,
+    purpose: &'r Purpose,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    system: &'r str,
+    user: &'r [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<RecordedSchema<'r>>,
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct RecordedSchema<'r> {
+    name: &'r str,
+    schema: &'r Value,
+}
+
+impl Request {
+    /// A question with a text as its answer, and limits that suit a judge.
+    pub fn text(purpose: Purpose, user: impl Into<String>) -> Self {
+        Self {
+            purpose,
+            system: String::new(),
+            user: vec![user.into()],
+            wanted: Wanted::Text,
+            max_output_tokens: 8192,
+            temperature: None,
+            timeout: Duration::from_mins(5),
+            places: Places::default(),
+        }
+    }
+
+    /// The same question with JSON as its answer.
+    #[must_use]
+    pub fn json(mut self, schema: AnswerSchema) -> Self {
+        self.wanted = Wanted::Json(schema);
+        self
+    }
+
+    /// The same question with a system text.
+    #[must_use]
+    pub fn system(mut self, text: impl Into<String>) -> Self {
+        self.system = text.into();
+        self
+    }
+
+    /// The same question with one more part.
+    #[must_use]
+    pub fn and(mut self, part: impl Into<String>) -> Self {
+        self.user.push(part.into());
+        self
+    }
+
+    /// The same question with another limit on each attempt.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The schema of the answer, if it is to be JSON.
+    pub fn schema(&self) -> Option<&AnswerSchema> {
+        match &self.wanted {
+            Wanted::Text => None,
+            Wanted::Json(schema) => Some(schema),
+        }
+    }
+
+    /// The first line of what the user says: how people recognise a request.
+    pub fn first_line(&self) -> &str {
+        let mut lines = self.user.iter().flat_map(|part| part.lines()).map(str::trim);
+        lines.find(|line| !line.is_empty()).unwrap_or_default()
+    }
+
+    /// What a cassette keeps of the request when it is put to this model.
+    pub fn recorded<'r>(&'r self, model: &'r ModelName) -> RecordedRequest<'r> {
+        let schema = self.schema();
+        RecordedRequest {
+            model,
+            purpose: &self.purpose,
+            system: &self.system,
+            user: &self.user,
+            schema: schema
+                .map(|schema| RecordedSchema { name: schema.name(), schema: schema.value() }),
+            max_output_tokens: self.max_output_tokens,
+            temperature: self.temperature,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_has_no_times_and_no_places() {
+        let mut request = Request::text(Purpose::new("grade"), "\n  Grade this.\nIt is good.")
+            .system("You are a judge.")
+            .and("More.")
+            .timeout(Duration::from_secs(1));
+        request.places = Places::new([("/tmp/x", "work")]);
+        let name: ModelName = "anthropic:m".parse().unwrap();
+        assert_eq!(
+            serde_json::to_value(request.recorded(&name)).unwrap(),
+            json!({
+                "model": "anthropic:m", "purpose": "grade", "system": "You are a judge.",
+                "user": ["\n  Grade this.\nIt is good.", "More."], "max_output_tokens": 8192,
+            })
+        );
+        assert_eq!(request.first_line(), "Grade this.");
+    }
+}
