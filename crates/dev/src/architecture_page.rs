@@ -68,7 +68,11 @@ fn source_files(root: &Path) -> Vec<PathBuf> {
         for entry in entries.flatten() {
             let path = entry.path();
             let name = entry.file_name();
-            if path.is_dir() && name != "testdata" && name != "tests" && name != "target" {
+            if path.is_dir()
+                && !["testdata", "tests", "examples", "target"]
+                    .iter()
+                    .any(|skipped| name == *skipped)
+            {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 found.push(path);

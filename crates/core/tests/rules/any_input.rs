@@ -146,13 +146,13 @@ fn endless_lines_and_many_marks_take_no_endless_time() {
         "use ",
         "<file:",
     ] {
-        let body = piece.repeat(400_000 / piece.len());
+        let body = piece.repeat(100_000 / piece.len());
         let text = format!("---\nname: a\ndescription: b\n---\n{body}");
         let started = std::time::Instant::now();
         assert_places_exist(&checked(text.as_bytes()));
         let front_matter = format!("---\nname: a\ndescription: {body}\n---\n");
         assert_places_exist(&checked(front_matter.as_bytes()));
         // Quadratic work on this much text takes minutes, even unoptimised work of the right kind does not.
-        assert!(started.elapsed().as_secs() < 60, "{piece:?}: {:?}", started.elapsed());
+        assert!(started.elapsed().as_secs() < 30, "{piece:?}: {:?}", started.elapsed());
     }
 }

@@ -42,7 +42,7 @@ fn the_built_in_agents_are_called_as_measured() {
             for (name, value) in descriptor.variables(bundled, &values) {
                 writeln!(shown, "  {name}={value}").unwrap();
             }
-            for (path, text) in &descriptor.files {
+            for (path, text) in descriptor.files(bundled) {
                 writeln!(
                     shown,
                     "  {} <- {}",

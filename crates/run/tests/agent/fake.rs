@@ -291,14 +291,14 @@ fn what_an_agent_cannot_do_is_noted() {
             run.notes
         );
     }
-    let bench = Bench::with_fake("gemini", &skilled());
-    let note = |run: &skillgauge_run::agent::AgentRun| {
-        run.notes.iter().any(|note| matches!(note, RunNote::BundledSkills { .. }))
-    };
-    let mut task = bench.task("gemini", "Make a report");
-    assert!(note(&bench.run(&task)));
+    let bench = Bench::with_fake("mine", &skilled()).with_project(
+        "[agents.mine]\nextends = \"command\"\nprogram = \"mine\"\nbundled-skills.off.note = \"they stay\"\n",
+    );
+    let note = RunNote::BundledSkills { text: "they stay".into() };
+    let mut task = bench.task("mine", "Make a report");
+    assert!(bench.run(&task).notes.contains(&note));
     task.bundled_skills = BundledSkills::On;
-    assert!(!note(&bench.run(&task)));
+    assert!(!bench.run(&task).notes.contains(&note));
 }
 
 #[test]
@@ -329,4 +329,21 @@ fn outputs_of_somebody_else_are_not_touched() {
         .unwrap_err();
     assert!(matches!(error, ExecuteError::OutputsNotEmpty { .. }), "{error}");
     assert_eq!(fs_err::read_to_string(bench.outputs("precious.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn tmp_overhead() {
+    let bench = Bench::with_fake("claude", &AgentScript::new([Step::Finish(Finish::text("x"))]));
+    let task = bench.task("claude", "x");
+    let executor = bench.executor(Mode::Off);
+    crate::bench::block_on(async {
+        for n in 0..30 {
+            let outputs = bench.path(&format!("o/{n}"));
+            let run = executor
+                .execute(&task, Some(&outputs), &RetryRules::for_runs(), 1, &CancellationToken::new(), &mut |_| ())
+                .await
+                .unwrap();
+            eprintln!("{:?}", run.timing);
+        }
+    });
 }

@@ -18,4 +18,3 @@ mod real_codex;
 mod recording;
 mod registry;
 mod retries;
-mod tmp_probe;

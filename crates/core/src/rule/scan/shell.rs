@@ -54,7 +54,7 @@ pub(crate) fn shortened(command: &str) -> String {
 }
 
 /// No command line is longer; looking further would be slow on an endless line.
-const MAX_COMMAND: usize = 2048;
+const MAX_COMMAND: usize = 1024;
 
 /// The command line around byte `at`: its line, and the lines that `\` joins to it.
 fn command_line(text: &str, at: usize) -> Span {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::problem::{Place, Problem, ProblemKind};
 use super::template::{Slot, Template};
 use super::{
-    AgentName, Argument, Descriptor, Login, LoginHint, LoginRule, Program, PromptVia, SkillList,
-    Source, Switch, Variables, VersionCheck,
+    AgentName, Argument, Descriptor, Files, Login, LoginHint, LoginRule, Program, PromptVia,
+    SkillList, Source, Switch, Variables, VersionCheck, laid_over,
 };
 use crate::agent::adapter::AdapterKind;
 use crate::agent::environment::BASE_VARIABLES;
@@ -36,7 +36,7 @@ pub(in crate::agent) struct Draft {
     pub(super) login_hints: Option<Vec<LoginHint>>,
     pub(super) bundled_off: SwitchDraft,
     pub(super) bundled_on: SwitchDraft,
-    pub(super) files: Vec<(Template, Template)>,
+    pub(super) files: Files,
     pub(super) version: Option<VersionCheck>,
     pub(super) install: Option<String>,
     pub(super) parent_files: Option<Vec<String>>,
@@ -56,6 +56,7 @@ pub(super) enum DraftState {
 pub(super) struct SwitchDraft {
     pub(super) arguments: Option<Vec<Argument>>,
     pub(super) environment: Variables,
+    pub(super) files: Files,
     pub(super) note: Option<String>,
 }
 
@@ -63,7 +64,8 @@ impl SwitchDraft {
     fn over(self, base: &Self) -> Self {
         Self {
             arguments: self.arguments.or_else(|| base.arguments.clone()),
-            environment: laid_over(self.environment, &base.environment),
+            environment: merged(self.environment, &base.environment),
+            files: laid_over(self.files, &base.files),
             note: self.note.or_else(|| base.note.clone()),
         }
     }
@@ -72,12 +74,13 @@ impl SwitchDraft {
         Switch {
             arguments: self.arguments.unwrap_or_default(),
             environment: self.environment,
+            files: self.files,
             note: self.note,
         }
     }
 }
 
-fn laid_over(mut own: Variables, base: &Variables) -> Variables {
+fn merged(mut own: Variables, base: &Variables) -> Variables {
     for (name, templates) in base {
         own.entry(name.clone()).or_insert_with(|| templates.clone());
     }
@@ -87,11 +90,6 @@ fn laid_over(mut own: Variables, base: &Variables) -> Variables {
 impl Draft {
     /// This draft with everything that it does not say taken from another.
     pub(in crate::agent) fn over(self, base: &Self) -> Self {
-        let mut files = self.files;
-        let is_new =
-            |(path, _): &&(Template, Template)| files.iter().all(|(known, _)| known != path);
-        let inherited: Vec<_> = base.files.iter().filter(is_new).cloned().collect();
-        files.extend(inherited);
         Self {
             name: self.name,
             place: self.place,
@@ -114,7 +112,7 @@ impl Draft {
             prompt: self.prompt.or(base.prompt),
             skills: self.skills.or_else(|| base.skills.clone()),
             skill_list: self.skill_list.or_else(|| base.skill_list.clone()),
-            environment: laid_over(self.environment, &base.environment),
+            environment: merged(self.environment, &base.environment),
             pass: self.pass.or_else(|| base.pass.clone()),
             login: self.login.or_else(|| base.login.clone()),
             login_rule: self.login_rule.or(base.login_rule),
@@ -122,7 +120,7 @@ impl Draft {
             login_hints: self.login_hints.or_else(|| base.login_hints.clone()),
             bundled_off: self.bundled_off.over(&base.bundled_off),
             bundled_on: self.bundled_on.over(&base.bundled_on),
-            files,
+            files: laid_over(self.files, &base.files),
             version: self.version.or_else(|| base.version.clone()),
             install: self.install.or_else(|| base.install.clone()),
             parent_files: self.parent_files.or_else(|| base.parent_files.clone()),

@@ -64,7 +64,7 @@ pub static KEYS: [Key; 23] = [
     ),
     key(
         "bundled-skills",
-        "tables `off` and `on` with `arguments`, `environment` and `note`",
+        "tables `off` and `on` with `arguments`, `environment`, `files` and `note`",
         "how its own skills are switched",
     ),
     key(

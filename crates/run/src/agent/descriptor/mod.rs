@@ -93,7 +93,7 @@ pub struct Descriptor {
     /// How its own skills are switched on.
     pub bundled_on: Switch,
     /// Files that are written before it starts, by path.
-    pub files: Vec<(Template, Template)>,
+    pub files: Files,
     /// How it tells its version.
     pub version: VersionCheck,
     /// How to install it, for people.
@@ -106,6 +106,9 @@ pub struct Descriptor {
 
 /// Variables by name, each with the templates that may be its value; the first that can be filled is.
 pub type Variables = BTreeMap<String, Vec<Template>>;
+
+/// Files by path, with their texts.
+pub type Files = Vec<(Template, Template)>;
 
 /// The program of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,6 +215,8 @@ pub struct Switch {
     pub arguments: Vec<Argument>,
     /// Variables.
     pub environment: Variables,
+    /// Files; they take the place of the descriptor's own.
+    pub files: Files,
     /// What it does not do, for people.
     pub note: Option<String>,
 }
@@ -295,6 +300,11 @@ impl Descriptor {
         filled.collect()
     }
 
+    /// The files that are written before it starts.
+    pub fn files(&self, bundled: BundledSkills) -> Files {
+        laid_over(self.switch(bundled).files.clone(), &self.files)
+    }
+
     /// Whether a limit or another value that may be absent reaches the agent at all.
     pub fn uses(&self, slot: &Slot) -> bool {
         self.templates().into_iter().flat_map(Template::slots).any(|used| used == slot)
@@ -303,7 +313,8 @@ impl Descriptor {
     /// Everything that is filled for a run, paths of logins aside.
     fn templates(&self) -> Vec<&Template> {
         let switches = [&self.bundled_off, &self.bundled_on];
-        let mut templates: Vec<&Template> = self.files.iter().map(|(_, text)| text).collect();
+        let files = self.files.iter().chain(switches.iter().flat_map(|switch| &switch.files));
+        let mut templates: Vec<&Template> = files.map(|(_, text)| text).collect();
         let own = [&self.arguments, &self.extra_arguments].into_iter();
         for argument in own.chain(switches.map(|switch| &switch.arguments)).flatten() {
             match argument {
@@ -327,6 +338,16 @@ impl Descriptor {
             LoginSource::File { .. } => None,
         })
     }
+}
+
+/// Files with those of another list added whose paths are new.
+fn laid_over(mut own: Files, base: &Files) -> Files {
+    for (path, text) in base {
+        if own.iter().all(|(known, _)| known != path) {
+            own.push((path.clone(), text.clone()));
+        }
+    }
+    own
 }
 
 /// The candidate that a text is most likely a misspelling of.

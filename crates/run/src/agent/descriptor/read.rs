@@ -15,8 +15,8 @@ use super::key::{KEYS, LOGIN_KEYS};
 use super::problem::{Place, Problem, ProblemKind};
 use super::template::{Presence, Slot, Template};
 use super::{
-    Argument, Login, LoginHint, LoginRule, LoginSource, Program, PromptVia, SkillList, Variables,
-    Version, VersionCheck, similar,
+    Argument, Files, Login, LoginHint, LoginRule, LoginSource, Program, PromptVia, SkillList,
+    Variables, Version, VersionCheck, similar,
 };
 use crate::agent::adapter::{ADAPTERS, adapter};
 
@@ -306,10 +306,11 @@ impl<'t> Reader<'t> {
 
     fn switch(&mut self, table: &Table<'t>, key: &str) -> SwitchDraft {
         let Some(table) = self.table(table, key) else { return SwitchDraft::default() };
-        self.only_known(table, &["arguments", "environment", "note"]);
+        self.only_known(table, &["arguments", "environment", "files", "note"]);
         SwitchDraft {
             arguments: self.arguments(table, "arguments"),
             environment: self.variables(table, "environment"),
+            files: self.files(table),
             note: self.plain_text(table, "note"),
         }
     }
@@ -336,7 +337,7 @@ impl<'t> Reader<'t> {
         Some(VersionCheck { arguments, minimum })
     }
 
-    fn files(&mut self, table: &Table<'t>) -> Vec<(Template, Template)> {
+    fn files(&mut self, table: &Table<'t>) -> Files {
         let Some(table) = self.table(table, "files") else { return Vec::new() };
         let mut files = Vec::new();
         for (path, value) in table {

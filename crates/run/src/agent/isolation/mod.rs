@@ -17,7 +17,7 @@ use skillgauge_core::skill::edit::{EditError, with_description};
 use skillgauge_core::skill::{Document, SKILL_MD};
 
 use super::adapter::InstalledSkill;
-use super::descriptor::{Descriptor, LoginSource, Slot, Values};
+use super::descriptor::{BundledSkills, Descriptor, LoginSource, Slot, Values};
 use super::login::FoundLogin;
 use super::run::RunNote;
 use super::task::{
@@ -216,7 +216,7 @@ impl Isolation {
         for skill in &task.skills {
             self.install(skill, descriptor)?;
         }
-        self.write_files(descriptor)?;
+        self.write_files(descriptor, task.bundled_skills)?;
         self.link_logins(logins)
     }
 
@@ -273,9 +273,13 @@ impl Isolation {
         Ok(())
     }
 
-    fn write_files(&mut self, descriptor: &Descriptor) -> Result<(), IsolationError> {
+    fn write_files(
+        &mut self,
+        descriptor: &Descriptor,
+        bundled: BundledSkills,
+    ) -> Result<(), IsolationError> {
         let values = self.folders.values();
-        for (path, text) in &descriptor.files {
+        for (path, text) in descriptor.files(bundled) {
             let (Some(path), Some(text)) = (path.fill(&values), text.fill(&values)) else {
                 continue;
             };
