@@ -74,7 +74,9 @@ fn source_files(root: &Path) -> Vec<PathBuf> {
                     .any(|skipped| name == *skipped)
             {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && name != "tests.rs"
+            {
                 found.push(path);
             }
         }
