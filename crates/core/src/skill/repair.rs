@@ -95,8 +95,9 @@ impl Diagnosis {
         let start = site.span.start;
         let first = raw.text.chars().next()?;
         let is_one_line = !raw.text.contains(['\n', '\r']);
-        // A key that takes lists or mappings may have been meant as one.
-        if !site.is_text && !is_one_line {
+        // What stands at a key that takes lists or mappings may have been meant as one.
+        let key = site.key.map_or("", |key| key.slice(text));
+        if matches!(key, "metadata" | "hooks") || (!site.is_text && !is_one_line) {
             return None;
         }
         let at_start = |problem| {
@@ -110,10 +111,11 @@ impl Diagnosis {
             '@' | '`' | '%' | ',' | ']' | '}' | '*' => {
                 return Some(at_start(Problem::StartsWith(first)));
             }
-            // A list or a mapping that is not closed may have been meant as one.
+            // Only a key that takes a text cannot have been meant as a list or a mapping.
+            '[' | '{' if site.is_text => return Some(at_start(Problem::StartsWith(first))),
             '[' | '{' => {
-                let is_literal = site.is_text || raw.is_balanced();
-                return is_literal.then(|| at_start(Problem::StartsWith(first)));
+                let unsure = Self { is_certain: false, ..at_start(Problem::StartsWith(first)) };
+                return raw.is_balanced().then_some(unsure);
             }
             '&' => return site.is_text.then(|| at_start(Problem::StartsWith(first))),
             '-' | '?' if raw.starts_with_mark() => {

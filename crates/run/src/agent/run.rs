@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use skillgauge_format::transcript::{Outcome, Reason, Transcript};
@@ -9,6 +10,7 @@ use skillgauge_format::transcript::{Outcome, Reason, Transcript};
 use super::descriptor::{PromptVia, Version};
 use crate::cassette::Repeated;
 use crate::outputs::Outputs;
+use crate::pool::Problem;
 
 /// One execution of a task, all attempts included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,49 @@ impl AgentRun {
     pub fn reason(&self) -> Reason {
         self.transcript.end.reason
     }
+
+    /// What kept it from a result that counts, if anything did; for whoever decides on another attempt.
+    pub fn problem(&self) -> Option<Problem> {
+        match self.outcome() {
+            Outcome::Completed | Outcome::Denied | Outcome::Cancelled => None,
+            Outcome::TimedOut | Outcome::RateLimited | Outcome::Failed => {
+                Some(Problem::new(self.reason()))
+            }
+        }
+    }
+
+    /// This run with the attempts that were made before it, each with how long we waited after it.
+    #[must_use]
+    pub fn after(mut self, earlier: Vec<(Self, Duration)>) -> Self {
+        let mut attempts = Vec::new();
+        let mut delay = 0;
+        let last = std::mem::take(&mut self.attempts);
+        if let Some((first, _)) = earlier.first() {
+            self.timing.started.clone_from(&first.timing.started);
+        }
+        for (run, waited) in earlier {
+            attempts.extend(run.attempts.into_iter().map(|record| delayed(record, &mut delay)));
+            delay = millis(waited);
+            let (timing, before) = (&mut self.timing, run.timing);
+            timing.total_ms += before.total_ms + delay;
+            timing.all_agents_ms += before.all_agents_ms;
+            timing.waited_ms += before.waited_ms + delay;
+            timing.overhead_ms += before.overhead_ms;
+        }
+        attempts.extend(last.into_iter().map(|record| delayed(record, &mut delay)));
+        self.attempts = attempts;
+        self
+    }
+}
+
+/// The first attempt after a wait gets it as its delay.
+fn delayed(record: AttemptRecord, delay: &mut u64) -> AttemptRecord {
+    AttemptRecord { delay_ms: record.delay_ms + std::mem::take(delay), ..record }
+}
+
+/// Whole milliseconds.
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// When a run was, and for how long. Times are RFC 3339 in UTC.

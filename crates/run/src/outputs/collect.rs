@@ -204,9 +204,9 @@ impl Collector<'_> {
             self.notes.push(Note::FileTooLarge { path: path.clone(), bytes, limit });
             return Ok(Stored::TooLarge);
         }
-        if self.result.copied_bytes + bytes > self.limits.total_bytes {
+        if self.result.copied_bytes.saturating_add(bytes) > self.limits.total_bytes {
             self.no_room.0 += 1;
-            self.no_room.1 += bytes;
+            self.no_room.1 = self.no_room.1.saturating_add(bytes);
             return Ok(Stored::NoRoom);
         }
         let target = self.outputs.join(path.as_path());

@@ -204,9 +204,11 @@ impl Stamp {
 fn freshness(metadata: &Metadata, now: SystemTime) -> Freshness {
     let (seconds, nanoseconds) = (metadata.ctime(), metadata.ctime_nsec());
     let tick = if nanoseconds == 0 { SLOW_TICK } else { TICK };
-    let changed =
-        Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanoseconds).unwrap_or(0));
-    match now.duration_since(UNIX_EPOCH + changed) {
+    // A file system may claim times that do not exist.
+    let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    let nanoseconds = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0));
+    let changed = UNIX_EPOCH.checked_add(seconds.saturating_add(nanoseconds));
+    match now.duration_since(changed.unwrap_or(now)) {
         Ok(age) if age > tick => Freshness::Settled,
         // Young, or from the future of a clock that was set back.
         Ok(_) | Err(_) => Freshness::Fresh,

@@ -153,7 +153,7 @@ impl State {
     }
 
     fn shrink(&mut self, epoch: u64, pause: Option<Duration>, shared: &Shared) {
-        let resume = pause.map(|pause| Instant::now() + pause);
+        let resume = pause.and_then(|pause| Instant::now().checked_add(pause));
         self.resume = self.resume.max(resume);
         // The others of the same burst were started before we knew.
         if epoch != self.epoch {

@@ -18,15 +18,34 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(super) fn kill_session(session: Pid) {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let members = members(&table::read(), session);
-        for id in &members {
-            // One that is gone already is what we want.
-            let _ = kill_process(*id, Signal::KILL);
-        }
+        let members = freeze(session, deadline);
+        signal(&members, Signal::KILL);
         if members.is_empty() || Instant::now() >= deadline {
             return;
         }
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// Stops everybody, until nobody is left who could start another one unseen: a process whose parent has just been killed
+/// could not be found any more.
+fn freeze(session: Pid, deadline: Instant) -> Vec<Pid> {
+    let mut frozen = Vec::new();
+    loop {
+        let members = members(&table::read(), session);
+        let moving: Vec<Pid> = members.iter().copied().filter(|id| !frozen.contains(id)).collect();
+        if moving.is_empty() || Instant::now() >= deadline {
+            return members;
+        }
+        signal(&moving, Signal::STOP);
+        frozen.extend(moving);
+    }
+}
+
+/// Sends a signal; one that is gone already is what we want.
+fn signal(ids: &[Pid], signal: Signal) {
+    for id in ids {
+        let _ = kill_process(*id, signal);
     }
 }
 

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::command::{Command, Guard, Limits, Stdin};
 use super::ended::{Ended, ResourceUsage, StdoutTally};
 use super::error::ProcessError;
-use super::guard::arguments;
+use super::guard::{MAX_GRACE, arguments};
 use super::intake::{Flow, Intake};
 use super::message::{AgentEnd, Cause, Order, Report};
 use super::reclaim;
@@ -90,7 +90,7 @@ struct Watched {
     tail: Tail,
     stop: Option<Stop>,
     grace: Duration,
-    deadline: Instant,
+    deadline: Option<Instant>,
     silence: Option<Duration>,
 }
 
@@ -126,8 +126,8 @@ impl Watched {
             reports: BufReader::new(reports).lines(),
             tail: Tail::new(limits.stderr_bytes),
             stop: None,
-            grace: limits.grace,
-            deadline: Instant::now() + limits.timeout,
+            grace: limits.grace.min(MAX_GRACE),
+            deadline: Instant::now().checked_add(limits.timeout),
             silence: limits.silence,
         })
     }
@@ -149,7 +149,7 @@ impl Watched {
         // Set as soon as the end is near; whoever has not answered by then is not waited for.
         let mut patience: Option<Instant> = None;
         while report.is_none() || self.stdout.is_some() || self.stderr.is_some() {
-            let quiet = self.silence.map(|silence| heard + silence);
+            let quiet = self.silence.and_then(|silence| heard.checked_add(silence));
             let undecided = self.stop.is_none() && report.is_none();
             let mut reason = None;
             tokio::select! {
@@ -177,7 +177,7 @@ impl Watched {
                     Err(_) => unsent = &[],
                 },
                 () = cancel.cancelled(), if undecided => reason = Some(Stop::Cancel),
-                () = sleep_until(self.deadline), if undecided => reason = Some(Stop::Timeout),
+                () = until(self.deadline), if undecided => reason = Some(Stop::Timeout),
                 () = until(quiet), if undecided => reason = Some(Stop::Silence),
                 () = until(patience) => return report,
             }
@@ -259,6 +259,7 @@ async fn read<R: tokio::io::AsyncRead + Unpin>(
     }
 }
 
+/// Waits for a time; for ever when there is none, or when it is too far away to be written down.
 async fn until(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,

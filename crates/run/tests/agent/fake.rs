@@ -330,20 +330,3 @@ fn outputs_of_somebody_else_are_not_touched() {
     assert!(matches!(error, ExecuteError::OutputsNotEmpty { .. }), "{error}");
     assert_eq!(fs_err::read_to_string(bench.outputs("precious.txt")).unwrap(), "mine");
 }
-
-#[test]
-fn tmp_overhead() {
-    let bench = Bench::with_fake("claude", &AgentScript::new([Step::Finish(Finish::text("x"))]));
-    let task = bench.task("claude", "x");
-    let executor = bench.executor(Mode::Off);
-    crate::bench::block_on(async {
-        for n in 0..30 {
-            let outputs = bench.path(&format!("o/{n}"));
-            let run = executor
-                .execute(&task, Some(&outputs), &RetryRules::for_runs(), 1, &CancellationToken::new(), &mut |_| ())
-                .await
-                .unwrap();
-            eprintln!("{:?}", run.timing);
-        }
-    });
-}

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use skillgauge_run::agent::{
     BASE_VARIABLES, ExecuteError, InputError, IsolationError, RunNote, TaskInput, TaskSkill,
 };
 use skillgauge_run::cassette::Mode;
+use skillgauge_run::pool::RetryRules;
 use skillgauge_testkit::agent::{AgentScript, Finish, Step};
+use tokio_util::sync::CancellationToken;
 
 use crate::bench::{ANSWER_KEY, Bench, KEY};
 
@@ -17,7 +20,7 @@ use crate::bench::{ANSWER_KEY, Bench, KEY};
 fn curious() -> AgentScript {
     let around = "cd .. && find . -path ./work/.git -prune -o -print | sort > work/around.txt; \
                   stat -c '%a' . home config tmp work > work/modes.txt; \
-                  ls -a ../ > work/beside.txt; \
+                  stat -c '%a' .. > work/runs-mode.txt; ls -a .. > work/beside.txt; \
                   grep -rl 'expected answer' . > work/answers.txt 2>/dev/null; true";
     AgentScript::new([
         Step::Quietly(vec![Step::Shell(around.into()), Step::Dump { path: "dump.json".into() }]),
@@ -65,6 +68,14 @@ fn the_environment_is_what_is_allowed_and_what_we_set() {
         "{:?}",
         run.notes
     );
+}
+
+#[test]
+fn without_a_language_text_is_utf_8_all_the_same() {
+    let bench = Bench::with_fake("claude", &curious());
+    let run = bench.run(&bench.task("claude", "Look around."));
+    assert_eq!(bench.output_json("dump.json")["env"]["LANG"], "C.UTF-8");
+    assert_eq!(run.call.passed, ["PATH"]);
 }
 
 #[test]
@@ -122,8 +133,49 @@ fn nothing_but_the_task_is_in_reach() {
     assert_eq!(around, expected);
     assert_eq!(fs_err::read_to_string(bench.outputs("answers.txt")).unwrap(), "");
     let beside = fs_err::read_to_string(bench.outputs("beside.txt")).unwrap();
-    assert_eq!(beside.lines().count(), 3, "only itself beside . and ..: {beside}");
+    let mode = fs_err::read_to_string(bench.outputs("runs-mode.txt")).unwrap();
+    assert_eq!(mode.trim(), "311", "nobody but root can look for other runs");
+    assert!(beside.lines().count() <= 3, "only itself beside . and ..: {beside}");
     assert!(!bench.files_with("project", ANSWER_KEY).is_empty(), "the answers are where they were");
+}
+
+#[test]
+fn many_runs_at_once_do_not_meet() {
+    let script = AgentScript::new([
+        Step::Quietly(vec![
+            Step::Write { path: "mine.txt".into(), text: "{{prompt}}".into() },
+            Step::SleepMs(50),
+        ]),
+        Step::Quietly(vec![Step::Shell("ls > seen.txt".into())]),
+        Step::Finish(Finish::text("{{prompt}}")),
+    ]);
+    let bench = Bench::with_fake("claude", &script);
+    let executor = Arc::new(bench.executor(Mode::Off));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut running = tokio::task::JoinSet::new();
+        for number in 0..12 {
+            let (executor, outputs) =
+                (Arc::clone(&executor), bench.path(&format!("many/{number}")));
+            let task = bench.task("claude", &format!("prompt {number}"));
+            running.spawn(async move {
+                let cancel = CancellationToken::new();
+                let rules = RetryRules::for_runs();
+                let run =
+                    executor.execute(&task, Some(&outputs), &rules, number, &cancel, &mut |_| ());
+                (
+                    number,
+                    run.await.unwrap(),
+                    fs_err::read_to_string(outputs.join("seen.txt")).unwrap(),
+                )
+            });
+        }
+        for (number, run, seen) in running.join_all().await {
+            assert_eq!(run.transcript.end.final_text, Some(format!("prompt {number}")));
+            assert_eq!(seen, "evals\nmine.txt\nseen.txt\n");
+        }
+    });
+    assert!(bench.left_in_scratch().is_empty(), "{:?}", bench.left_in_scratch());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use skillgauge_run::agent::descriptor::{KEYS, LoginSource, Program, Slot, Source, Values};
 use skillgauge_run::agent::{BundledSkills, Registry, SourceFile, SourceKind, UnknownAgent};
 
@@ -208,4 +209,41 @@ fn a_file_of_a_login_is_linked_and_a_variable_can_have_another_name() {
             "{env.HOME}/.codex/auth.json at {config}/auth.json"
         ]
     );
+}
+
+/// Lines as descriptors have them, and lines that are nearly so.
+fn line() -> impl Strategy<Value = String> {
+    let key = prop::sample::select(
+        KEYS.iter()
+            .map(|key| key.name)
+            .chain(["variable", "off", "é", "\"{home}/x\""])
+            .collect::<Vec<_>>(),
+    );
+    let value = prop_oneof![
+        Just("\"claude\"".to_owned()),
+        Just("[\"{prompt}\", [\"-m\", \"{model}\"], 7]".to_owned()),
+        Just("{ arguments = [\"{work}\"], minimum = \"1.2\" }".to_owned()),
+        Just("[{ variable = \"A\" }, { file = \"{env.HOME}/x\", link = \"{home}/x\" }]".to_owned()),
+        "\"[{}a-zé./-]{0,20}\"",
+        "[\\[\\]{}a-z\"'=., ]{0,20}",
+    ];
+    prop_oneof![
+        4 => (key, value).prop_map(|(key, value)| format!("{key} = {value}")),
+        1 => "\\[+agents\\.[a-zé]{1,5}\\]+",
+        1 => "\\PC{0,20}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_file_makes_it_panic_and_every_problem_has_a_place(lines in prop::collection::vec(line(), 0..12)) {
+        let text = lines.join("\n");
+        for kind in [SourceKind::Project, SourceKind::Agent] {
+            if let Err(problems) = Registry::load(&[file("x.toml", kind, &text)]) {
+                for problem in &problems {
+                    prop_assert!(problem.place.line <= lines.len().max(1), "{}\n{}", problem, text);
+                }
+            }
+        }
+    }
 }

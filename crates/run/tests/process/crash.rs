@@ -37,7 +37,10 @@ fn start_victim(place: &Place) -> std::process::Child {
         "trap '' TERM INT HUP; while :; do sleep 0.1; done",
     )
     .unwrap();
-    let victim = StdCommand::new(std::env::current_exe().unwrap())
+    // Whoever starts this test in the background has it ignore interrupts, which children inherit.
+    let victim = StdCommand::new("env")
+        .arg("--default-signal=INT")
+        .arg(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "crash::a_process_that_runs_programs_until_it_is_killed"])
         .env(FOLDER, place.path())
         .env(MARK, &place.mark)

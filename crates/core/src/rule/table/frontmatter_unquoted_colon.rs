@@ -93,6 +93,9 @@ fn hint(value: &BrokenValue) -> &'static str {
         (_, Some(quoted)) if quoted.starts_with('\'') => "put the whole value in single quotes",
         (_, Some(_)) => "put the whole value in double quotes",
         (Problem::UnclosedQuote, None) => "close the quote, or put the whole value in the other kind of quotes",
+        (Problem::StartsWith('[' | '{'), None) => {
+            "correct the list or the mapping, or put the whole value in quotes"
+        }
         (Problem::StartsWith('!'), None) => "remove the tag, or put the whole value in quotes",
         (Problem::StartsWith('|' | '>'), None) => "start the text on the next line, indented",
         (_, None) => "put the value in quotes; decide whether the part after ` #` belongs to it",

@@ -118,6 +118,17 @@ fn what_the_author_meant_is_not_guessed() {
 }
 
 #[test]
+fn a_list_with_text_after_it_is_quoted_only_where_a_text_is_expected() {
+    let offers =
+        |text| repair(text, 0).unwrap().into_iter().map(|value| value.quoted).collect::<Vec<_>>();
+    assert_eq!(
+        offers("argument-hint: [file] [options]\n"),
+        [Some("\"[file] [options]\"".to_owned())]
+    );
+    assert_eq!(offers("tags: [a] [b]\n"), [None]);
+}
+
+#[test]
 fn what_quoting_cannot_repair_is_left_alone() {
     for text in [
         "name: a\ndescription: b\nUse when c.\n",
@@ -127,6 +138,7 @@ fn what_quoting_cannot_repair_is_left_alone() {
         "name: a\nlicense: b\nmodel: !foo c\n",
         "name: a\nbase: &x y\ndescription: *z: a\n",
         "name: a\nmetadata: b\n  c: d\n",
+        "name: a\nmetadata: version: 1.0\n",
         "name: a\u{7}b\n",
         "",
         "name: a\n",

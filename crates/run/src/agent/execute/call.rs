@@ -11,6 +11,9 @@ use super::super::task::AgentTask;
 use crate::model::{Environment, Secret};
 use crate::process::{Command, Limits, Stdin};
 
+/// A text of a variable that may hold a key is taken for one from this length on.
+const KEY_LENGTH: usize = 16;
+
 /// Everything that is needed to start an agent once.
 pub(super) struct Call {
     pub(super) command: Command,
@@ -107,16 +110,20 @@ fn record(
     }
 }
 
-/// What must not be written down: the user's logins, also those that the agent does not get, whatever looks like one by
-/// its name, and addresses with a password in them.
+/// What must not be written down: the user's logins, also those that the agent does not get, addresses with a password
+/// in them, and whatever looks like a key by its name and its form. A short word is none, whatever its variable is called:
+/// taking it out of every output would change what is measured.
 fn secrets(
     descriptor: &Descriptor,
     environment: &Environment,
     variables: &RunVariables,
 ) -> Vec<Secret> {
     let mut secrets = environment.secrets();
-    let logins = descriptor.login_variables().filter_map(|name| environment.get(name));
-    secrets.extend(logins.cloned());
+    secrets.retain(|secret| {
+        let text = secret.expose();
+        text.len() >= KEY_LENGTH && !text.contains(char::is_whitespace)
+    });
+    secrets.extend(descriptor.login_variables().filter_map(|name| environment.get(name)).cloned());
     secrets.extend(variables.passed.values().filter(|value| value.expose().contains('@')).cloned());
     secrets
 }

@@ -1,7 +1,7 @@
 //! One attempt with a real agent.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use skillgauge_format::transcript::Transcript;
 use tokio::task::spawn_blocking;
@@ -11,7 +11,7 @@ use super::super::adapter::rfc3339;
 use super::super::isolation::Isolation;
 use super::super::locate::Located;
 use super::super::login;
-use super::super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin, RunTiming};
+use super::super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin, RunTiming, millis};
 use super::super::scrub::{Held, Scrubber};
 use super::call::{self, Call};
 use super::tape::{Tape, TapedSkill};
@@ -234,11 +234,6 @@ impl Tape {
 fn time(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).ok().and_then(rfc3339).unwrap_or_default()
-}
-
-/// Whole milliseconds.
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A task of the runtime that broke.

@@ -27,12 +27,12 @@ use super::adapter::{Adapter, adapter};
 use super::auto::AUTO;
 use super::locate::{Located, Search};
 use super::registry::Registry;
-use super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin, RunTiming};
+use super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin};
 use super::task::{AgentTask, StopCondition};
 use crate::cassette::{Cassette, EntryKind, Heard, Mode, Places, Question};
 use crate::model::Environment;
 use crate::outputs::CollectLimits;
-use crate::pool::{Problem, RetryRules};
+use crate::pool::RetryRules;
 use crate::process::{Flow, Guard};
 pub(crate) use call::described;
 pub use error::ExecuteError;
@@ -213,7 +213,7 @@ impl Executor {
         on_progress: OnProgress<'_>,
     ) -> Result<AgentRun, ExecuteError> {
         let mut retries = rules.start(seed, 0);
-        let mut earlier: Vec<AgentRun> = Vec::new();
+        let mut earlier: Vec<(AgentRun, Duration)> = Vec::new();
         let mut number = 1;
         loop {
             let made =
@@ -235,10 +235,7 @@ impl Executor {
                 () = cancel.cancelled() => return made.map(|run| run.after(earlier)),
                 () = tokio::time::sleep(waited) => {}
             }
-            if let Ok(mut run) = made {
-                run.wait_after(delay);
-                earlier.push(run);
-            }
+            earlier.extend(made.ok().map(|run| (run, waited)));
             number += 1;
         }
     }
@@ -310,56 +307,4 @@ fn is_proof(event: &Event, stop: &StopCondition) -> bool {
         return false;
     };
     load.state == SkillState::Loaded && names.iter().any(|name| names_skill(&load.name, name))
-}
-
-impl AgentRun {
-    /// What kept it from a result that counts, if anything did; for schedulers that decide on retries.
-    pub fn problem(&self) -> Option<Problem> {
-        use skillgauge_format::transcript::Outcome;
-        match self.outcome() {
-            Outcome::Completed | Outcome::Denied | Outcome::Cancelled => None,
-            Outcome::TimedOut | Outcome::RateLimited | Outcome::Failed => {
-                Some(Problem::new(self.reason()))
-            }
-        }
-    }
-
-    /// Notes how long we waited after it: the last attempt so far gets it as its delay when the next one is added.
-    fn wait_after(&mut self, delay: Duration) {
-        self.timing.waited_ms = self.timing.waited_ms.saturating_add(live::millis(delay));
-    }
-
-    /// This run with the attempts that were made before it.
-    #[must_use]
-    pub fn after(mut self, earlier: Vec<Self>) -> Self {
-        let mut attempts = Vec::new();
-        let mut delay = 0;
-        let mut timing = RunTiming::default();
-        for run in earlier {
-            if timing.started.is_empty() {
-                timing.started = run.timing.started;
-            }
-            for record in run.attempts {
-                attempts.push(AttemptRecord { delay_ms: std::mem::take(&mut delay), ..record });
-            }
-            timing.total_ms += run.timing.total_ms;
-            timing.all_agents_ms += run.timing.all_agents_ms;
-            timing.overhead_ms += run.timing.overhead_ms;
-            timing.waited_ms += run.timing.waited_ms;
-            delay = run.timing.waited_ms;
-        }
-        if attempts.is_empty() {
-            return self;
-        }
-        for record in std::mem::take(&mut self.attempts) {
-            attempts.push(AttemptRecord { delay_ms: std::mem::take(&mut delay), ..record });
-        }
-        self.attempts = attempts;
-        self.timing.started = timing.started;
-        self.timing.total_ms += timing.total_ms + timing.waited_ms;
-        self.timing.all_agents_ms += timing.all_agents_ms;
-        self.timing.overhead_ms += timing.overhead_ms;
-        self.timing.waited_ms = timing.waited_ms;
-        self
-    }
 }

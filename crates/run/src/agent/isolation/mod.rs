@@ -27,6 +27,12 @@ use crate::outputs::Scope;
 
 /// Nobody else may look into a private folder.
 const PRIVATE: u32 = 0o700;
+/// The folder with all private places. Nobody may list it, not even we: an agent that runs as the same user cannot find
+/// the place of another run, whose name it does not know. (For root there are no such limits.)
+const RUNS: &str = "runs";
+const UNLISTABLE: u32 = 0o311;
+/// How often to make that folder anew when the last run before us has just removed it.
+const ATTEMPTS: u32 = 20;
 
 /// The folders of one run. All of them are text: they stand in arguments and in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,12 +184,7 @@ impl Isolation {
         // The real path: agents resolve links, and what they say must be recognised.
         let real = fs_err::canonicalize(scratch).map_err(bad)?;
         check_parents(&real, descriptor)?;
-        let root = tempfile::Builder::new()
-            .prefix("run-")
-            .permissions(std::fs::Permissions::from_mode(PRIVATE))
-            .tempdir_in(&real)
-            .map_err(bad)?
-            .keep();
+        let root = make_root(&real.join(RUNS)).map_err(bad)?;
         let text = root.to_str().ok_or_else(|| IsolationError::NotText { path: root.clone() });
         let place = text.map(|text| Self {
             folders: Folders::below(text, descriptor),
@@ -316,9 +317,13 @@ impl Isolation {
         Path::new(&self.folders.work)
     }
 
-    /// Removes everything.
+    /// Removes everything, and the folder around it when nobody else uses it.
     pub(super) fn remove(&self) -> io::Result<()> {
-        remove::remove_tree(&self.root)
+        let removed = remove::remove_tree(&self.root);
+        if let Some(runs) = self.root.parent() {
+            let _ = fs_err::remove_dir(runs);
+        }
+        removed
     }
 }
 
@@ -331,6 +336,32 @@ impl Drop for Isolation {
 
 fn writing(what: &'static str) -> impl Fn(io::Error) -> IsolationError {
     move |source| IsolationError::Write { what, source }
+}
+
+/// A new private folder in the one that cannot be listed.
+fn make_root(runs: &Path) -> io::Result<PathBuf> {
+    let mut attempt = 1;
+    loop {
+        match fs_err::create_dir(runs) {
+            Ok(()) => {
+                fs_err::set_permissions(runs, std::fs::Permissions::from_mode(UNLISTABLE))?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let made = tempfile::Builder::new()
+            .prefix("run-")
+            .rand_bytes(16)
+            .permissions(std::fs::Permissions::from_mode(PRIVATE))
+            .tempdir_in(runs);
+        match made {
+            Ok(root) => return Ok(root.keep()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn make_private(folder: &Path) -> io::Result<()> {

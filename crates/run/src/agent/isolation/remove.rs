@@ -13,13 +13,11 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
     let mut attempt = 1;
     loop {
-        let t = std::time::Instant::now(); let x = fs_err::remove_dir_all(root); eprintln!("RMT {:?}", t.elapsed());
-        match x {
+        match fs_err::remove_dir_all(root) {
             Ok(()) => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) if attempt == ATTEMPTS => return Err(error),
             Err(error) => {
-                eprintln!("RM {attempt} {error:?}");
                 attempt += 1;
                 if error.kind() == io::ErrorKind::PermissionDenied {
                     open_folders(root);

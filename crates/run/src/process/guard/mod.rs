@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use super::message::{AgentEnd, Report};
 use settings::Settings;
-pub(in crate::process) use settings::arguments;
+pub(in crate::process) use settings::{MAX_GRACE, arguments};
 use watch::{Signals, Watch};
 
 /// The hidden first argument with which a program becomes a guard.

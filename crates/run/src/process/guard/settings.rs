@@ -12,6 +12,9 @@ use crate::process::command::{Command, Limits, Stdin};
 /// Instead of a number of bytes: standard input is closed.
 const CLOSED: &str = "-";
 
+/// No grace period is longer, whatever was asked for: the program is to end.
+pub(in crate::process) const MAX_GRACE: Duration = Duration::from_hours(1);
+
 /// What the guard was started for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settings {
@@ -27,8 +30,8 @@ pub(in crate::process) fn arguments(command: &Command, limits: &Limits) -> Vec<O
         Stdin::Closed => CLOSED.to_owned(),
         Stdin::Text(text) => text.len().to_string(),
     };
-    let mut arguments =
-        vec![limits.grace.as_millis().to_string().into(), stdin.into(), command.program.clone()];
+    let grace = limits.grace.min(MAX_GRACE).as_millis().to_string();
+    let mut arguments = vec![grace.into(), stdin.into(), command.program.clone()];
     arguments.extend(command.arguments.iter().cloned());
     arguments
 }
