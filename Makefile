@@ -28,9 +28,10 @@ generate:
 build:
 	cargo build --release --locked -p skillgauge
 
-# Measures beside the public skills-ref validator and writes docs/performance.md.
+# Measures beside the public skills-ref validator and a plain shell loop, and writes docs/performance.md.
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
+	cargo bench -p skillgauge-run --bench run -- --write
 
 # Each fuzz target for a minute. Needs the nightly toolchain and cargo-fuzz.
 fuzz:

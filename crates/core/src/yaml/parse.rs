@@ -340,7 +340,7 @@ mod tests {
         let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
         for n in 1..30 {
             let row = vec![format!("*a{}", n - 1); 10].join(", ");
-            text += &format!("a{n}: &a{n} [{row}]\n");
+            text.push_str(&[&format!("a{n}: &a{n} ["), row.as_str(), "]\n"].concat());
         }
         assert!(matches!(parse(&text, 0), Err(YamlError::TooLarge { .. })));
     }

@@ -78,7 +78,7 @@ fn any_program_is_an_agent() {
     assert_eq!(text, "It is a report of \"x\"\nin two lines");
     assert_eq!(run.call.arguments, ["--flag", "two words"]);
     let told = fs_err::read_to_string(bench.outputs("told.txt")).unwrap();
-    assert!(told.starts_with("tiny /") && told.ends_with("/work/.agents/skills"), "{told}");
+    assert!(told.starts_with("tiny /") && told.ends_with("work/.agents/skills"), "{told}");
 }
 
 #[test]

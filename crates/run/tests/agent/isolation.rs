@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use skillgauge_run::agent::{
-    BASE_VARIABLES, ExecuteError, InputError, IsolationError, RunNote, TaskInput, TaskSkill,
+    BASE_VARIABLES, ExecuteError, InputError, IsolationError, Progress, RunNote, TaskInput,
+    TaskSkill,
 };
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::pool::RetryRules;
@@ -161,8 +162,9 @@ fn many_runs_at_once_do_not_meet() {
             running.spawn(async move {
                 let cancel = CancellationToken::new();
                 let rules = RetryRules::for_runs();
+                let mut ignore = |_: Progress<'_>| ();
                 let run =
-                    executor.execute(&task, Some(&outputs), &rules, number, &cancel, &mut |_| ());
+                    executor.execute(&task, Some(&outputs), &rules, number, &cancel, &mut ignore);
                 (
                     number,
                     run.await.unwrap(),

@@ -10,7 +10,7 @@ mod git;
 mod remove;
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use skillgauge_core::skill::edit::{EditError, with_description};
@@ -342,12 +342,9 @@ fn writing(what: &'static str) -> impl Fn(io::Error) -> IsolationError {
 fn make_root(runs: &Path) -> io::Result<PathBuf> {
     let mut attempt = 1;
     loop {
-        match fs_err::create_dir(runs) {
-            Ok(()) => {
-                fs_err::set_permissions(runs, std::fs::Permissions::from_mode(UNLISTABLE))?;
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+        match std::fs::DirBuilder::new().mode(UNLISTABLE).create(runs) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
         }
         let made = tempfile::Builder::new()
             .prefix("run-")
