@@ -19,7 +19,8 @@ use crate::bench::{ANSWER_KEY, Bench, KEY};
 
 /// An agent that writes down all that it sees, and what lies around its work folder.
 fn curious() -> AgentScript {
-    let around = "cd .. && find . -path ./work/.git -prune -o -print | sort > work/around.txt; \
+    // Looked at before anything is written: a file that the shell makes for the list may or may not be in it.
+    let around = "cd .. && seen=$(find . -path ./work/.git -prune -o -print) && echo \"$seen\" > work/around.txt; \
                   stat -c '%a' . home config tmp work > work/modes.txt; \
                   stat -c '%a' .. > work/runs-mode.txt; ls -a .. > work/beside.txt; \
                   grep -rl 'expected answer' . > work/answers.txt 2>/dev/null; true";
@@ -122,14 +123,15 @@ fn nothing_but_the_task_is_in_reach() {
         "./work/.claude/skills/csv-report/references/style.md",
         "./work/.claude/skills/csv-report/scripts",
         "./work/.claude/skills/csv-report/scripts/count.sh",
-        "./work/around.txt",
         "./work/evals",
         "./work/evals/files",
         "./work/evals/files/sales.csv",
     ];
     let mut expected = expected.to_vec();
     expected.sort_unstable();
-    let mut around: Vec<&str> = around.lines().collect();
+    // Whether the list is in the list depends on who is faster.
+    let mut around: Vec<&str> =
+        around.lines().filter(|line| !line.ends_with("/around.txt")).collect();
     around.sort_unstable();
     assert_eq!(around, expected);
     assert_eq!(fs_err::read_to_string(bench.outputs("answers.txt")).unwrap(), "");
