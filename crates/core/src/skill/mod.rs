@@ -88,9 +88,16 @@ impl Skill {
         let name_of =
             |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let given = name_of(&self.path);
-        // The real name costs a system call for each part of the path, so it is asked for by the one
-        // rule that needs it, and only when the given name does not settle the matter.
-        let real = fs_err::canonicalize(&self.path).ok().and_then(|path| name_of(&path));
+        // The real name costs a system call for each part of the path, so it is asked for by the one rule that
+        // needs it, and only when the path ends in a link or in no name.
+        // A slash at the end would make the system follow the link.
+        let plain = self.path.components().as_path();
+        let is_link = || fs_err::symlink_metadata(plain).is_ok_and(|data| data.is_symlink());
+        let real = if given.is_some() && !is_link() {
+            None
+        } else {
+            fs_err::canonicalize(&self.path).ok().and_then(|path| name_of(&path))
+        };
         let mut names: Vec<String> = real.into_iter().chain(given).collect();
         names.dedup();
         names

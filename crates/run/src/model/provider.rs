@@ -253,6 +253,13 @@ fn connect_claude(name: &str, access: &Access) -> Result<Connection, ModelError>
 
 fn connect_codex(name: &str, access: &Access) -> Result<Connection, ModelError> {
     let program = access.program("codex")?.to_owned();
+    let mut access = access.clone();
+    // Codex takes a key only from the variable of its own name; with the usual one it sends none.
+    if !access.environment.has("CODEX_API_KEY")
+        && let Some(key) = access.environment.get("OPENAI_API_KEY").cloned()
+    {
+        access.environment = access.environment.with("CODEX_API_KEY", key);
+    }
     let runner = access.runner(&codex::VARIABLES);
     let base_url = access.environment.get("OPENAI_BASE_URL").cloned();
     Ok((

@@ -77,6 +77,13 @@ impl Environment {
         self.0.get(name).filter(|value| !value.0.trim().is_empty())
     }
 
+    /// The same with one variable more.
+    #[must_use]
+    pub(super) fn with(mut self, name: &str, value: Secret) -> Self {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
     /// Whether a variable has a value.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()

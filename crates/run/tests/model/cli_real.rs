@@ -27,7 +27,6 @@ fn real(agent: RealAgent, server: &Server, home: &TempDir) -> Option<Access> {
         ("ANTHROPIC_API_KEY", KEY),
         ("ANTHROPIC_BASE_URL", url.as_str()),
         ("OPENAI_API_KEY", KEY),
-        ("CODEX_API_KEY", KEY),
         ("OPENAI_BASE_URL", url_v1.as_str()),
     ];
     let mut access = access(server);
@@ -77,6 +76,7 @@ async fn codex_answers_as_a_model_without_a_shell() {
     assert_eq!((response.usage.unwrap().output_tokens, response.cost_usd), (50, None));
     let answers: Vec<_> =
         server.requests().into_iter().filter(|request| request.method == "POST").collect();
+    assert!(answers[0].header("authorization").is_some(), "the usual key must reach the service");
     let view = answers[0].view();
     for tool in ["exec_command", "shell", "write_stdin", "view_image", "web_search"] {
         assert!(!view.tools.iter().any(|offered| offered == tool), "{:?}", view.tools);
