@@ -31,7 +31,8 @@ build:
 # Measures beside the public skills-ref validator and a plain shell loop, and writes docs/performance.md.
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
-	cargo bench -p skillgauge-run --bench run -- --write
+	cargo build --release -p skillgauge
+	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
 
 # Each fuzz target for a minute. Needs the nightly toolchain and cargo-fuzz.
 fuzz:

@@ -1,4 +1,4 @@
-//! Benchmark of carrying out runs: what process, guard and outputs cost beside a plain shell loop.
+//! Benchmark of carrying out runs: what isolation, guard, transcript and outputs cost beside a plain shell loop.
 //!
 //! `cargo bench -p skillgauge-run --bench run` makes work folders, lets the fake agent run in them through our code
 //! and through `xargs`, taking turns, and prints a section of docs/performance.md; with `--write` it also puts it

@@ -1,7 +1,8 @@
 //! Our side: a process that carries out a batch of runs with the library, as the product does.
 //!
-//! Each run is a snapshot, the agent under its guard with a text on standard input, and the collection of outputs; a
-//! pool of `jobs` keeps them going. What the process itself sees is left as JSON in a file.
+//! Each run is a whole one: private folders with the input files, the agent under its guard, its events read into a
+//! transcript, the collection of outputs, the folders removed; a pool of `jobs` keeps them going. What the process
+//! itself sees is left as JSON in a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,9 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
-use skillgauge_run::outputs::{CollectLimits, Scope, Snapshot, collect};
+use skillgauge_format::transcript::Outcome;
+use skillgauge_run::agent::{AgentTask, Attempt, Executor, ExecutorSettings, Registry, TaskInput};
+use skillgauge_run::cassette::Cassette;
+use skillgauge_run::outputs::CollectLimits;
 use skillgauge_run::pool::{Pool, Problem, RetryRules, Work, run_all};
-use skillgauge_run::process::{Command, Flow, Guard, Limits, run};
+use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
 
 use super::memory::{own_peak_kib, own_resident_kib};
@@ -70,11 +74,18 @@ pub(crate) fn carry_out(order: &Path) -> Result<()> {
 
 async fn carry_out_all(batch: &Batch) -> Result<Carried> {
     let before_kib = own_resident_kib()?;
-    let work = Arc::new(Run {
+    let registry = Registry::load(&[]).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
+    let executor = Executor::new(ExecutorSettings {
+        registry,
+        environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
         guard: guard(batch.guard.as_deref()),
-        agent: batch.agent.clone(),
-        outputs: batch.outputs.clone(),
+        scratch: batch.outputs.with_file_name("scratch"),
+        folder: batch.outputs.clone(),
+        cassette: Arc::new(Cassette::off()),
+        collect: CollectLimits::default(),
     });
+    let agent = format!("command:{}", batch.agent.display());
+    let work = Arc::new(Run { executor, agent, outputs: batch.outputs.clone() });
     let (pool, cancel) = (Pool::new(batch.jobs), CancellationToken::new());
     let rules = RetryRules::for_runs();
     let mut results = run_all(work, batch.folders.clone(), &pool, rules, 42, &cancel);
@@ -86,8 +97,8 @@ async fn carry_out_all(batch: &Batch) -> Result<Carried> {
 }
 
 struct Run {
-    guard: Guard,
-    agent: PathBuf,
+    executor: Executor,
+    agent: String,
     outputs: PathBuf,
 }
 
@@ -95,30 +106,24 @@ impl Work for Run {
     type Item = PathBuf;
     type Output = Result<Timed>;
 
-    async fn attempt(&self, folder: &PathBuf, _: u32, cancel: CancellationToken) -> Result<Timed> {
+    async fn attempt(
+        &self,
+        folder: &PathBuf,
+        number: u32,
+        cancel: CancellationToken,
+    ) -> Result<Timed> {
         let started = Instant::now();
-        let work = folder.clone();
-        let taken = move || Snapshot::take(&work, Scope::new());
-        let before = tokio::task::spawn_blocking(taken).await?;
-        let command = Command::new(&self.agent, folder)
-            .arguments([Path::new("--cd"), folder])
-            .variable("PATH", "/usr/bin:/bin")
-            .stdin("Make a report.");
-        let limits = Limits { silence: Some(Duration::from_mins(1)), ..Limits::default() };
-        let mut lines = 0;
-        let on_line = |_: &[u8]| {
-            lines += 1;
-            Flow::Continue
-        };
-        let ended = run(&self.guard, &command, &limits, &cancel, on_line).await?;
-        let agent = ended.duration;
-        ensure!(ended.status.code == Some(0) && lines > 0, "the agent failed: {ended:?}");
-        let name = folder.file_name().context("a folder without a name")?;
-        let (work, outputs) = (folder.clone(), self.outputs.join(name));
-        let collected = move || collect(&before, &work, &outputs, &CollectLimits::default());
-        let outputs = tokio::task::spawn_blocking(collected).await??;
-        ensure!(outputs.copied().count() == 1, "the report was not found: {outputs:?}");
-        Ok(Timed { all: started.elapsed(), agent })
+        let mut task = AgentTask::new(self.agent.as_str(), "Make a report.");
+        for path in ["sales.csv", "data/notes.txt", "data/more.csv"] {
+            task.inputs.push(TaskInput::read(folder, Path::new(path))?);
+        }
+        let outputs = self.outputs.join(folder.file_name().context("a folder without a name")?);
+        let attempt = Attempt { task: &task, number, outputs: Some(&outputs) };
+        let run = self.executor.attempt(attempt, &cancel, &mut |_| ()).await?;
+        ensure!(run.outcome() == Outcome::Completed, "the agent failed: {run:?}");
+        let copied = run.outputs.copied().count();
+        ensure!(copied == 1, "the report was not found: {run:?}");
+        Ok(Timed { all: started.elapsed(), agent: Duration::from_millis(run.timing.agent_ms) })
     }
 
     fn problem(&self, output: &Result<Timed>) -> Option<Problem> {

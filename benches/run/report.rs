@@ -28,9 +28,10 @@ impl Report {
     pub(crate) fn render(&self) -> String {
         let mut out = format!(
             "## Carrying out runs\n\nMeasured on {}; load {} at the start. The agent is a scripted program that reads a file, \
-             writes another and says so: it takes {:.1} ms (median, by its guard's clock), so that our part shows. A run of ours is a \
-             snapshot of the work folder (3 files), the agent under its guard with limits and a watchdog, and the collection of \
-             its output. The shell loop is `xargs -P {}` around the same program with its output thrown away: no limits, \
+             writes another and says so: it takes {:.1} ms (median, by its guard's clock), so that our part shows. A run of ours is all \
+             that the product does: private folders with the input files (3) and a git repository, the agent under its guard with \
+             limits and a watchdog, its events read into a transcript, its output found and copied, the folders removed. The \
+             shell loop is `xargs -P {}` around the same program with its output thrown away: no limits, \
              nothing collected, and what an agent leaves behind stays.\n\n",
             self.machine,
             self.load,
