@@ -1,5 +1,7 @@
 //! What holds for the project as a whole: generated files, the direction of dependencies, documents.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -28,6 +30,30 @@ fn nothing_else_is_in_the_folder_of_schemas() {
     }
 }
 
+/// The README's first command is `cargo run`, which needs exactly one program to choose from.
+#[test]
+fn cargo_run_is_skillgauge() {
+    let metadata = metadata();
+    let defaults = metadata["workspace_default_members"].as_array().unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let chosen = packages.iter().filter(|package| defaults.contains(&package["id"]));
+    let targets = chosen.flat_map(|package| package["targets"].as_array().unwrap());
+    let programs: Vec<&str> = targets
+        .filter(|target| target["kind"].as_array().unwrap().contains(&"bin".into()))
+        .map(|target| target["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(programs, ["skillgauge"]);
+}
+
+fn metadata() -> serde_json::Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(project_root())
+        .output()
+        .unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 /// `format <- core <- run <- cli; core <- web`, and nothing points the other way.
 #[test]
 fn dependencies_point_one_way() {
@@ -46,12 +72,7 @@ fn dependencies_point_one_way() {
         ),
         ("skillgauge-testkit", &["skillgauge-format"]),
     ]);
-    let metadata = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(project_root())
-        .output()
-        .unwrap();
-    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let metadata = metadata();
     for package in metadata["packages"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
         let allowed =
