@@ -32,8 +32,8 @@ const fn price(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Pr
 }
 
 /// The table. A name also stands for its dated forms, such as `claude-sonnet-4-5-20250929`.
-static PRICES: [(ProviderKind, &str, Price); 17] = {
-    use ProviderKind::{Anthropic, OpenAi};
+static PRICES: [(ProviderKind, &str, Price); 9] = {
+    use ProviderKind::Anthropic;
     [
         (Anthropic, "claude-haiku-4-5", price(1.0, 5.0, 0.1, 1.25)),
         (Anthropic, "claude-opus-4-5", price(5.0, 25.0, 0.5, 6.25)),
@@ -44,15 +44,6 @@ static PRICES: [(ProviderKind, &str, Price); 17] = {
         (Anthropic, "claude-sonnet-4-5", price(3.0, 15.0, 0.3, 3.75)),
         (Anthropic, "claude-sonnet-4-6", price(3.0, 15.0, 0.3, 3.75)),
         (Anthropic, "claude-sonnet-5", price(2.0, 10.0, 0.2, 2.5)),
-        // OpenAI does not charge for writing to its cache.
-        (OpenAi, "gpt-4.1", price(2.0, 8.0, 0.5, 2.0)),
-        (OpenAi, "gpt-4.1-mini", price(0.4, 1.6, 0.1, 0.4)),
-        (OpenAi, "gpt-4.1-nano", price(0.1, 0.4, 0.025, 0.1)),
-        (OpenAi, "gpt-4o", price(2.5, 10.0, 1.25, 2.5)),
-        (OpenAi, "gpt-4o-mini", price(0.15, 0.6, 0.075, 0.15)),
-        (OpenAi, "gpt-5", price(1.25, 10.0, 0.125, 1.25)),
-        (OpenAi, "gpt-5-mini", price(0.25, 2.0, 0.025, 0.25)),
-        (OpenAi, "gpt-5-nano", price(0.05, 0.4, 0.005, 0.05)),
     ]
 };
 
@@ -136,12 +127,11 @@ mod tests {
             assert!((output(ProviderKind::Anthropic, name) - 25.0).abs() < 1e-9, "{name}");
         }
         assert!((output(ProviderKind::Anthropic, "claude-opus-5-5") - 20.0).abs() < 1e-9);
-        assert!((output(ProviderKind::OpenAi, "gpt-4o-2024-08-06") - 10.0).abs() < 1e-9);
         for (provider, name) in [
             (ProviderKind::Anthropic, "claude-opus-55"),
             (ProviderKind::Anthropic, "claude-opus-6"),
             (ProviderKind::OpenAi, "claude-opus-5"),
-            (ProviderKind::OpenAi, "gpt-4o-audio-preview"),
+            (ProviderKind::OpenAi, "gpt-5"),
             (ProviderKind::Command, "gpt-4o"),
         ] {
             assert_eq!(price_of(provider, name), None, "{name}");
