@@ -72,8 +72,9 @@ mod tests {
     fn this_process_is_in_the_table_with_its_parent() {
         let this = rustix::process::getpid();
         let entry = super::read().into_iter().find(|entry| entry.id == this).unwrap();
+        // Not the session: its leader may be outside of our process namespace (as in a container), where the
+        // kernel says 0 and rustix panics on it. `a_descendant_that_left_the_session_is_found` holds sessions.
         assert_eq!(entry.parent, rustix::process::getppid());
-        assert_eq!(entry.session, rustix::process::getsid(None).ok());
     }
 
     proptest! {
