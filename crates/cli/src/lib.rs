@@ -8,6 +8,8 @@ mod commands;
 mod exit_code;
 mod printer;
 mod project;
+mod session;
+mod settings;
 
 pub use exit_code::ExitCode;
 pub use printer::Printer;

@@ -21,7 +21,7 @@ pub enum Color {
 }
 
 /// Writes what commands have to say.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Printer {
     color: Color,
 }

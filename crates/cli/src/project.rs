@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use skillgauge_run::agent::{Registry, SourceFile, SourceKind};
 
 use crate::printer::CommandError;
+use crate::settings::ProjectSettings;
 
 const SETTINGS: &str = "skillgauge.toml";
 const AGENTS: &str = "agents";
@@ -18,6 +19,20 @@ pub(crate) fn agents(working_folder: &Path) -> Result<Registry, CommandError> {
     Registry::load(&sources(working_folder)?).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         CommandError::usage(lines.join("\n"), "docs/agents.md has the keys of a descriptor")
+    })
+}
+
+/// What the project sets for all commands.
+pub(crate) fn settings(working_folder: &Path) -> Result<ProjectSettings, CommandError> {
+    let found = sources(working_folder)?;
+    let Some(file) = found.iter().find(|file| file.kind == SourceKind::Project) else {
+        return Ok(ProjectSettings::default());
+    };
+    ProjectSettings::read(&file.text).map_err(|error| {
+        CommandError::usage(
+            format!("{}: {}", file.name, error.to_string().trim_end()),
+            "docs/settings.md has the keys that it may have",
+        )
     })
 }
 

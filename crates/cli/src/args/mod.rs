@@ -2,12 +2,15 @@
 
 mod doctor;
 mod explain;
+mod measure;
 mod schema;
 mod transcript;
 mod validate;
 
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
+pub(crate) use measure::duration;
+pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};

@@ -1,0 +1,197 @@
+//! What a command that measures works with: the user's variables, agents, models, a cassette, and a way to stop.
+//!
+//! The only place that reads the environment for them. [`Session::block_on`] runs the asynchronous part; the first
+//! Ctrl-C (or SIGTERM) cancels [`Session::cancel`], so that what was measured is kept, the second one ends the program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skillgauge_run::agent::{Executor, ExecutorSettings, Registry};
+use skillgauge_run::cassette::{Cassette, Mode};
+use skillgauge_run::doctor::find_programs;
+use skillgauge_run::model::{self, Access, Environment, Model, ModelName};
+use skillgauge_run::outputs::CollectLimits;
+use skillgauge_run::process::Guard;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::TapeArgs;
+use crate::printer::CommandError;
+use crate::settings::ProjectSettings;
+use crate::{ExitCode, Printer, project};
+
+/// What a command that measures works with.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// What the project's file sets.
+    pub(crate) settings: ProjectSettings,
+    /// Record, replay, or neither.
+    pub(crate) cassette: Arc<Cassette>,
+    /// Fires when the user wants to stop.
+    pub(crate) cancel: CancellationToken,
+    registry: Registry,
+    environment: Environment,
+    guard: Guard,
+    scratch: PathBuf,
+    folder: PathBuf,
+}
+
+impl Session {
+    /// Reads the project and the environment, and opens the cassette. Nothing is started.
+    pub(crate) fn open(tape: &TapeArgs) -> Result<Self, CommandError> {
+        let folder = working_folder()?;
+        let settings = project::settings(&folder)?;
+        let environment = environment();
+        let cassette = cassette(&settings.tape(tape), &environment)?;
+        Ok(Self {
+            registry: project::agents(&folder)?,
+            settings,
+            cassette: Arc::new(cassette),
+            cancel: CancellationToken::new(),
+            environment,
+            guard: guard(),
+            scratch: std::env::temp_dir(),
+            folder,
+        })
+    }
+
+    /// The folder that the command was called in.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What guards the programs that we start.
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// The user's variables.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Carries out tasks with agents.
+    pub(crate) fn executor(&self) -> Executor {
+        Executor::new(ExecutorSettings {
+            registry: self.registry.clone(),
+            environment: self.environment.clone(),
+            guard: self.guard.clone(),
+            scratch: self.scratch.clone(),
+            folder: self.folder.clone(),
+            cassette: Arc::clone(&self.cassette),
+            collect: CollectLimits::default(),
+        })
+    }
+
+    /// What models may use.
+    pub(crate) fn access(&self) -> Access {
+        Access {
+            environment: self.environment.clone(),
+            programs: find_programs(&self.registry, &self.environment, &self.guard),
+            command_variables: self.settings.command_variables().to_vec(),
+            ..Access::new(self.guard.clone(), &self.scratch, &self.folder)
+        }
+    }
+
+    /// The model of that name, behind the cassette; `auto` if there is no name.
+    pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, CommandError> {
+        let name: ModelName = name.unwrap_or("auto").parse().map_err(|error| {
+            CommandError::usage(
+                format!("{error}"),
+                "a model is written as anthropic:NAME, openai:NAME, claude:NAME, codex:NAME or command:PROGRAM",
+            )
+        })?;
+        model::open(&name, &self.access(), &self.cassette).map_err(|error| {
+            CommandError::usage(
+                format!("the model `{name}` cannot be used: {error}"),
+                "`skillgauge doctor` shows which models can be used and what is missing",
+            )
+        })
+    }
+
+    /// Runs the asynchronous part of a command, and listens for Ctrl-C meanwhile.
+    pub(crate) fn block_on<F: Future>(
+        &self,
+        printer: &Printer,
+        work: F,
+    ) -> Result<F::Output, CommandError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = listen(self.cancel.clone(), *printer);
+        Ok(runtime.block_on(async {
+            let listener = tokio::spawn(listener);
+            let output = work.await;
+            listener.abort();
+            output
+        }))
+    }
+}
+
+/// The first signal asks for a stop, the second one does not ask.
+async fn listen(cancel: CancellationToken, printer: Printer) {
+    stop_signal().await;
+    cancel.cancel();
+    printer.say("stopping; what was measured is kept (once more to stop at once)");
+    stop_signal().await;
+    #[expect(clippy::exit, reason = "agents are ended by their guards when this process is gone")]
+    std::process::exit(ExitCode::Interrupted as i32);
+}
+
+/// Waits for Ctrl-C or, where there are such signals, SIGTERM.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            // Without handlers the default holds: the signal ends the process.
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+fn cassette(tape: &TapeArgs, environment: &Environment) -> Result<Cassette, CommandError> {
+    let mode = match tape {
+        TapeArgs { record: Some(folder), .. } => Mode::Record(folder.clone()),
+        TapeArgs { replay: Some(folder), .. } => Mode::Replay(folder.clone()),
+        TapeArgs { .. } => Mode::Off,
+    };
+    Cassette::open(mode, environment.secrets()).map_err(|error| {
+        CommandError::usage(
+            error.to_string(),
+            "--record makes such a folder, --replay reads one that --record made",
+        )
+    })
+}
+
+/// The folder that the command was called in.
+pub(crate) fn working_folder() -> Result<PathBuf, CommandError> {
+    std::env::current_dir().map_err(|error| {
+        CommandError::usage(
+            format!("the working folder cannot be read: {error}"),
+            "go to another folder",
+        )
+    })
+}
+
+/// The user's variables. One that is not text is nobody's key.
+pub(crate) fn environment() -> Environment {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
+}
+
+/// This program, started again. On Linux the link still means this program after an update replaced its file.
+pub(crate) fn guard() -> Guard {
+    let linux = PathBuf::from("/proc/self/exe");
+    let program = if linux.exists() { linux } else { std::env::current_exe().unwrap_or(linux) };
+    Guard::subcommand_of(program)
+}
