@@ -5,9 +5,11 @@
 
 pub mod finding;
 pub mod output;
+pub mod plan;
 pub mod profile;
 pub mod rule;
 pub mod skill;
 pub mod text;
 pub mod validate;
+pub mod workspace;
 pub mod yaml;

@@ -16,7 +16,7 @@ use crate::problem::{At, Problems, Report};
 use crate::read::{self, Read, ReadError};
 use crate::schema::schema_of;
 use crate::write::to_text;
-use crate::{cases, evals, trigger, validation};
+use crate::{cases, evals, record, trigger, validation};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +63,10 @@ pub enum Kind {
     EvalFeedbackAggregate,
     /// What a person said about results.
     Feedback,
+    /// What an iteration measures.
+    Iteration,
+    /// What became of a run.
+    Run,
 }
 
 /// Where the format of a kind comes from.
@@ -166,11 +170,13 @@ formats! {
     Benchmark => evals::Benchmark,
     EvalFeedbackAggregate => evals::EvalFeedbackAggregate,
     Feedback => evals::Feedback,
+    Iteration => record::IterationRecord,
+    Run => record::RunRecord,
 }
 
 /// All kinds in the order of [`Kind`].
 #[rustfmt::skip]
-static KINDS: [Entry; 21] = [
+static KINDS: [Entry; 23] = [
     entry!(TriggerSet, trigger::TriggerSet, "trigger-set", "Trigger set",
         "<skill>/evals/triggers.json", Seed001,
         |node| dialect::guess(node) == Some(Dialect::Trigger) && !items_have(node, &["round"]), trigger::meaning::set),
@@ -235,6 +241,12 @@ static KINDS: [Entry; 21] = [
     entry!(Feedback, evals::Feedback, "feedback", "Feedback of a person",
         "<iteration>/feedback.json", SkillCreator,
         |node| node.has("reviews"), no_rules),
+    entry!(Iteration, record::IterationRecord, "iteration", "Record of an iteration",
+        "<iteration>/iteration.json", Skillgauge,
+        |node| has(node, &["format_version", "configurations"]), no_rules),
+    entry!(Run, record::RunRecord, "run", "Record of a run",
+        "<run>/run.json", Skillgauge,
+        |node| has(node, &["format_version", "run_number"]), no_rules),
 ];
 
 /// For kinds of which the schema says everything.
@@ -360,7 +372,7 @@ mod tests {
             assert_eq!(entry.kind as usize, number, "{}", entry.name);
             assert_eq!(Kind::from_name(entry.name), Some(entry.kind));
         }
-        assert_eq!(Kind::Feedback as usize + 1, KINDS.len());
+        assert_eq!(Kind::Run as usize + 1, KINDS.len());
         assert_eq!(Kind::from_name("nonsense"), None);
     }
 

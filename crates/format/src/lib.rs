@@ -58,6 +58,7 @@ mod kind;
 pub mod part;
 pub mod problem;
 mod read;
+pub mod record;
 mod rule;
 mod schema;
 mod suite;

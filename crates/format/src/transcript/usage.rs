@@ -45,7 +45,7 @@ impl Usage {
     }
 }
 
-/// What a [`Usage`] rests on.
+/// What the token counts rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageBasis {

@@ -1,0 +1,37 @@
+//! Files that are complete or not there.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use skillgauge_format::write;
+
+use super::error::WorkspaceError;
+
+/// Writes a file so that nobody ever sees half of it: a temporary file in the same folder, synced, then renamed.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    let io = |source| WorkspaceError::Io { path: path.to_owned(), source };
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut draft = tempfile::Builder::new().prefix(".draft-").tempfile_in(folder).map_err(io)?;
+    draft.write_all(bytes).map_err(io)?;
+    #[cfg(unix)]
+    {
+        // Temporary files are private; results are for everybody who may see the folder.
+        use std::os::unix::fs::PermissionsExt as _;
+        let permissions = std::fs::Permissions::from_mode(0o644);
+        draft.as_file().set_permissions(permissions).map_err(io)?;
+    }
+    draft.as_file().sync_data().map_err(io)?;
+    draft.persist(path).map_err(|error| io(error.error))?;
+    Ok(())
+}
+
+/// Writes a value as the JSON of our files, atomically.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), WorkspaceError> {
+    let text = write::to_text(value).map_err(|error| WorkspaceError::Unwritable {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    write_atomically(path, text.as_bytes())
+}

@@ -1,0 +1,156 @@
+//! The folder of one run.
+//!
+//! A run is made in a partial folder and moved to its place in one step, so a run folder that exists is complete.
+//! Checks and gradings are added later, each atomically.
+
+use std::path::{Path, PathBuf};
+
+use skillgauge_format::record::RunRecord;
+use skillgauge_format::transcript::Transcript;
+use skillgauge_format::{Format, Read, read};
+
+use super::error::WorkspaceError;
+use super::{write_atomically, write_json};
+use crate::plan::RunId;
+
+/// A file of ours larger than this is something else.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// The folder of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir {
+    root: PathBuf,
+}
+
+impl RunDir {
+    /// The run in this folder, whether it exists or not.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What the agent left in its work folder.
+    pub fn outputs(&self) -> PathBuf {
+        self.root.join("outputs")
+    }
+
+    /// What the agent did.
+    pub fn transcript_file(&self) -> PathBuf {
+        self.root.join("transcript.jsonl")
+    }
+
+    /// How long it took.
+    pub fn timing_file(&self) -> PathBuf {
+        self.root.join("timing.json")
+    }
+
+    /// What it did, in numbers.
+    pub fn metrics_file(&self) -> PathBuf {
+        self.root.join("metrics.json")
+    }
+
+    /// What the checks found.
+    pub fn structural_file(&self) -> PathBuf {
+        self.root.join("structural.json")
+    }
+
+    /// What the judge found.
+    pub fn grading_file(&self) -> PathBuf {
+        self.root.join("grading.json")
+    }
+
+    /// What became of it.
+    pub fn record_file(&self) -> PathBuf {
+        self.root.join("run.json")
+    }
+
+    /// Whether the run is complete.
+    pub fn is_complete(&self) -> bool {
+        self.record_file().is_file()
+    }
+
+    /// What became of it.
+    pub fn record(&self) -> Result<RunRecord, WorkspaceError> {
+        let path = self.record_file();
+        let record: RunRecord = read_file(&path)?;
+        if record.format_version.is_readable() {
+            Ok(record)
+        } else {
+            Err(WorkspaceError::Newer { path, major: record.format_version.major })
+        }
+    }
+
+    /// What the agent did; absent when nothing was kept.
+    pub fn transcript(&self) -> Option<Transcript> {
+        let text = fs_err::read_to_string(self.transcript_file()).ok()?;
+        Transcript::from_jsonl(&text).ok()
+    }
+}
+
+/// Reads a JSON file of a known kind.
+pub(super) fn read_file<T: Format>(path: &Path) -> Result<T, WorkspaceError> {
+    let io = |source| WorkspaceError::Io { path: path.to_owned(), source };
+    if fs_err::metadata(path).map_err(io)?.len() > MAX_BYTES {
+        return Err(io(std::io::Error::other("the file is too large to be one of ours")));
+    }
+    let bytes = fs_err::read(path).map_err(io)?;
+    let found: Result<Read<T>, _> = read::<T>(&bytes);
+    found
+        .map(|read| read.value)
+        .map_err(|source| WorkspaceError::Bad { path: path.to_owned(), source })
+}
+
+/// A run that is being made.
+#[derive(Debug)]
+pub struct PartialRun {
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl PartialRun {
+    /// A fresh folder for a run. What an earlier attempt left there is removed.
+    pub(super) fn begin(
+        partial: &Path,
+        target: PathBuf,
+        id: &RunId,
+    ) -> Result<Self, WorkspaceError> {
+        let folder = partial.join(id.to_string().replace('/', "+"));
+        let io = |source| WorkspaceError::Io { path: folder.clone(), source };
+        match fs_err::remove_dir_all(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(io(source)),
+        }
+        fs_err::create_dir_all(&folder).map_err(io)?;
+        Ok(Self { folder, target })
+    }
+
+    /// The folder of the run, with the names that its files will have.
+    pub fn dir(&self) -> RunDir {
+        RunDir::at(&self.folder)
+    }
+
+    /// Writes a text file.
+    pub fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
+        write_atomically(file, bytes)
+    }
+
+    /// Writes the record and moves the run to its place.
+    pub fn finish(self, record: &RunRecord) -> Result<RunDir, WorkspaceError> {
+        write_json(&self.dir().record_file(), record)?;
+        let io = |source| WorkspaceError::Io { path: self.target.clone(), source };
+        if let Some(parent) = self.target.parent() {
+            fs_err::create_dir_all(parent).map_err(io)?;
+        }
+        // A folder without a record is what somebody was killed over before this was one step.
+        if self.target.exists() && !RunDir::at(&self.target).is_complete() {
+            fs_err::remove_dir_all(&self.target).map_err(io)?;
+        }
+        fs_err::rename(&self.folder, &self.target).map_err(io)?;
+        Ok(RunDir::at(self.target))
+    }
+}

@@ -1,0 +1,116 @@
+use skillgauge_format::part::{Configuration, Timestamp};
+use skillgauge_format::record::{RecordVersion, RunRecord};
+use skillgauge_format::transcript::{Outcome, Reason};
+
+use super::*;
+use crate::plan::RunId;
+
+fn id() -> RunId {
+    RunId { case: "one".to_owned(), configuration: Configuration::WithSkill, number: 2 }
+}
+
+fn record() -> RunRecord {
+    RunRecord {
+        format: "run".to_owned(),
+        format_version: RecordVersion::current(),
+        id: id().to_string(),
+        case_id: "one".to_owned(),
+        configuration: Configuration::WithSkill,
+        run_number: 2,
+        outcome: Outcome::Completed,
+        reason: Reason::Completed,
+        message: None,
+        agent: "claude".to_owned(),
+        agent_version: None,
+        model: None,
+        started: Timestamp::new("2026-01-01T00:00:00Z"),
+        ended: Timestamp::new("2026-01-01T00:00:02Z"),
+        seconds: 2.0.into(),
+        skill_loaded: true,
+        total_tokens: None,
+        cost_usd: None,
+        attempts: Vec::new(),
+        notes: Vec::new(),
+        replayed_from: None,
+        execution: None,
+        extra: skillgauge_format::Extra::new(),
+    }
+}
+
+fn holder(command: &str) -> Holder {
+    let since = "2026-01-01T00:00:00Z".to_owned();
+    Holder { command: command.to_owned(), process: 7, machine: None, since }
+}
+
+#[test]
+fn a_run_appears_with_all_of_its_files_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let iteration = Workspace::at(folder.path()).iteration(3);
+    let run = iteration.begin_run(&id()).unwrap();
+    fs_err::create_dir_all(run.dir().outputs()).unwrap();
+    fs_err::write(run.dir().outputs().join("a.txt"), "a").unwrap();
+    assert!(iteration.runs().is_empty() && !iteration.run_dir(&id()).root().exists());
+    let done = run.finish(&record()).unwrap();
+    assert!(done.outputs().join("a.txt").is_file());
+    assert_eq!(done.record().unwrap(), record());
+    let runs: Vec<RunId> = iteration.runs().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(runs, [id()]);
+}
+
+#[test]
+fn what_a_killed_run_left_is_no_run_and_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let iteration = Workspace::at(folder.path()).iteration(1);
+    let killed = iteration.begin_run(&id()).unwrap();
+    fs_err::write(killed.dir().root().join("junk"), "").unwrap();
+    let again = iteration.begin_run(&id()).unwrap();
+    assert!(!again.dir().root().join("junk").exists());
+    iteration.clear_partial().unwrap();
+    iteration.clear_partial().unwrap();
+    assert!(!again.dir().root().exists());
+}
+
+#[test]
+fn a_second_writer_is_told_who_the_first_one_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::at(folder.path().join("w"));
+    let lock = workspace.lock(&holder("skillgauge run a")).unwrap();
+    let error = workspace.lock(&holder("skillgauge run b")).unwrap_err().to_string();
+    assert!(error.contains("`skillgauge run a` (process 7, since 2026"), "{error}");
+    drop(lock);
+    workspace.lock(&holder("skillgauge run b")).unwrap();
+}
+
+#[test]
+fn a_torn_line_of_a_journal_stays_apart_from_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.jsonl");
+    fs_err::write(&path, "{\"event\":\"a\"}\n{\"eve").unwrap();
+    Journal::open(&path).unwrap().append(&serde_json::json!({ "event": "b" })).unwrap();
+    let text = fs_err::read_to_string(&path).unwrap();
+    assert_eq!(text, "{\"event\":\"a\"}\n{\"eve\n{\"event\":\"b\"}\n");
+}
+
+#[test]
+fn a_record_of_a_newer_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = RunDir::at(folder.path());
+    let newer = RunRecord {
+        format_version: RecordVersion { major: 2, ..RecordVersion::current() },
+        ..record()
+    };
+    write_json(&run.record_file(), &newer).unwrap();
+    assert!(matches!(run.record(), Err(WorkspaceError::Newer { major: 2, .. })));
+}
+
+#[test]
+fn iterations_are_counted_by_number_and_not_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["iteration-2", "iteration-10", "iteration-x", "other"] {
+        fs_err::create_dir(folder.path().join(name)).unwrap();
+    }
+    let workspace = Workspace::at(folder.path());
+    assert_eq!(workspace.iterations().unwrap(), [2, 10]);
+    assert_eq!(workspace.newest().unwrap().unwrap().number(), Some(10));
+    assert!(Workspace::at(folder.path().join("none")).iterations().unwrap().is_empty());
+}
