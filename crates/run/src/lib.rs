@@ -8,6 +8,7 @@
 pub mod agent;
 pub mod cassette;
 pub mod doctor;
+pub mod iteration;
 pub mod model;
 pub mod outputs;
 pub mod pool;

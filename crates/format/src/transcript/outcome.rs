@@ -196,6 +196,56 @@ impl Reason {
         }
     }
 
+    /// Whether the agent itself brought it to this end, so that it says something about the skill. Everything else is
+    /// the fault of a service, a login or a machine: no result, and worth another try when the cause is gone.
+    pub const fn is_result(self) -> bool {
+        match self {
+            Self::Completed
+            | Self::StoppedAtProof
+            | Self::Timeout
+            | Self::Silence
+            | Self::SkillDenied
+            | Self::ContextWindow
+            | Self::MaxOutputTokens
+            | Self::Refusal
+            | Self::MaxTurns
+            | Self::Budget => true,
+            Self::RateLimit
+            | Self::UsageLimit
+            | Self::SpendLimit
+            | Self::Cancelled
+            | Self::Interrupted
+            | Self::Authentication
+            | Self::NotLoggedIn
+            | Self::Billing
+            | Self::ModelNotFound
+            | Self::Overloaded
+            | Self::ServerError
+            | Self::Connection
+            | Self::BadResponse
+            | Self::BadRequest
+            | Self::NoTerminalEvent
+            | Self::MalformedStream
+            | Self::StartFailed
+            | Self::Crashed
+            | Self::Other => false,
+        }
+    }
+
+    /// Whether every other run will meet the same end, so that going on only costs.
+    pub const fn stops_all(self) -> bool {
+        matches!(
+            self,
+            Self::Authentication
+                | Self::NotLoggedIn
+                | Self::Billing
+                | Self::ModelNotFound
+                | Self::UsageLimit
+                | Self::SpendLimit
+                | Self::StartFailed
+        )
+    }
+
     /// The name in files and messages.
     pub const fn as_str(self) -> &'static str {
         self.facts().0

@@ -22,7 +22,9 @@ pub use content::ContentDigest;
 pub use descriptor::{AgentName, BundledSkills, Descriptor};
 pub use environment::BASE_VARIABLES;
 pub(crate) use execute::described;
-pub use execute::{Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress};
+pub use execute::{
+    Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress, timestamp,
+};
 pub use isolation::IsolationError;
 pub(crate) use locate::Search;
 pub use locate::{LocateError, Located};

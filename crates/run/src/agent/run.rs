@@ -1,6 +1,7 @@
 //! What became of a task: a value that can be stored twice without harm.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -211,6 +212,35 @@ pub enum RunNote {
         /// What the system says.
         message: String,
     },
+}
+
+impl fmt::Display for RunNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LimitNotPassed { limit } => {
+                write!(f, "the agent has no flag for the limit on {limit}")
+            }
+            Self::BundledSkills { text } | Self::OutputCut { text } => f.write_str(text),
+            Self::LeftOut { path } => write!(f, "{path:?} was not copied into the work folder"),
+            Self::NoLogin => f.write_str("no login was found"),
+            Self::OtherLogins { ignored } => {
+                write!(f, "more logins are there than the one that counts: {}", ignored.join(", "))
+            }
+            Self::SecretInOutput { path } => {
+                write!(f, "a secret stood in the output {path:?} and was taken out")
+            }
+            Self::NotRecorded => {
+                f.write_str("the agent said a secret in pieces, so nothing was recorded")
+            }
+            Self::Stragglers { count } => {
+                write!(f, "{count} processes still ran after the agent and were ended")
+            }
+            Self::Survivors { count } => write!(f, "{count} processes could not be ended"),
+            Self::NotRemoved { message } => {
+                write!(f, "the private folder could not be removed: {message}")
+            }
+        }
+    }
 }
 
 impl RunNote {

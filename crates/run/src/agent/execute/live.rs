@@ -68,9 +68,9 @@ impl Live<'_> {
         tape.lines = lines;
         tape.add_end(&ended, &scrubber);
         self.finish(ready, &mut tape, &scrubber).await?;
-        tape.started = time(started);
+        tape.started = timestamp(started);
         tape.total_ms = millis(clock.elapsed());
-        tape.ended = time(started + clock.elapsed());
+        tape.ended = timestamp(started + clock.elapsed());
         let (transcript, held) = scrubber.transcript(reader.finish(tape.exit()));
         if held == Held::Secret {
             tape.notes.push(RunNote::NotRecorded);
@@ -173,7 +173,7 @@ impl Tape {
     fn add_end(&mut self, ended: &Ended, scrubber: &Scrubber) {
         self.exit = ended.status;
         self.stderr = scrubber.text(&ended.stderr.text());
-        self.agent_started = time(ended.started);
+        self.agent_started = timestamp(ended.started);
         self.agent_ms = millis(ended.duration);
         self.peak_rss = ended.usage.map(|usage| usage.peak_rss);
         self.cpu_ms = ended.usage.map(|usage| millis(usage.cpu));
@@ -230,8 +230,8 @@ impl Tape {
     }
 }
 
-/// A time as RFC 3339.
-fn time(time: SystemTime) -> String {
+/// A time as RFC 3339, in UTC.
+pub fn timestamp(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).ok().and_then(rfc3339).unwrap_or_default()
 }

@@ -1,0 +1,176 @@
+//! Begins an iteration, or goes on with the one that was not finished.
+
+use serde::Serialize;
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, write_json};
+use skillgauge_format::evals::EvalMetadata;
+use skillgauge_format::part::{EvalId, Statement};
+use skillgauge_format::record::IterationRecord;
+use skillgauge_format::{Case, Expectation, Extra};
+
+use super::prepare::Prepared;
+
+/// Whether an unfinished iteration is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Continuation {
+    /// Go on with it if it measures the same, else begin a new one.
+    IfSame,
+    /// Only go on.
+    Required,
+}
+
+/// An iteration that can be filled.
+#[derive(Debug)]
+pub struct Begun {
+    /// The iteration.
+    pub iteration: Iteration,
+    /// What it measures.
+    pub record: IterationRecord,
+    /// Whether it was begun earlier.
+    pub resumed: bool,
+    /// The unfinished iteration that was not gone on with, and what is different now.
+    pub left: Option<(u64, Vec<String>)>,
+}
+
+/// Why there is no iteration to fill.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// There is nothing to go on with.
+    #[error("there is no unfinished iteration in {}", root.display())]
+    NothingToResume {
+        /// The workspace.
+        root: std::path::PathBuf,
+    },
+    /// What was not finished measures something else.
+    #[error("iteration-{number} cannot be gone on with: {}", differences.join("; "))]
+    Differs {
+        /// The iteration.
+        number: u64,
+        /// What is different now.
+        differences: Vec<String>,
+    },
+}
+
+impl BeginError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Workspace(error) => error.hint(),
+            Self::NothingToResume { .. } => "leave --resume out to begin a new iteration",
+            Self::Differs { .. } => {
+                "put back what was changed, or leave --resume out to begin a new iteration"
+            }
+        }
+    }
+}
+
+/// Begins or goes on. The caller holds the workspace's lock. Blocks.
+pub fn begin(
+    workspace: &Workspace,
+    prepared: &Prepared,
+    continuation: Continuation,
+) -> Result<Begun, BeginError> {
+    let newest = workspace.newest()?;
+    let unfinished = newest.as_ref().and_then(|iteration| {
+        let record = iteration.record().ok()?;
+        record.finished.is_none().then_some((iteration.clone(), record))
+    });
+    let mut left = None;
+    if let Some((iteration, record)) = unfinished {
+        if record.key == prepared.record.key {
+            iteration.clear_partial()?;
+            return Ok(Begun { iteration, record, resumed: true, left: None });
+        }
+        let number = iteration.number().unwrap_or_default();
+        let differences = differences(&record, &prepared.record);
+        if continuation == Continuation::Required {
+            return Err(BeginError::Differs { number, differences });
+        }
+        left = Some((number, differences));
+    } else if continuation == Continuation::Required {
+        return Err(BeginError::NothingToResume { root: workspace.root().to_owned() });
+    }
+    let number = workspace.iterations()?.last().map_or(1, |last| last + 1);
+    let iteration = workspace.iteration(number);
+    write_files(&iteration, prepared)?;
+    Ok(Begun { iteration, record: prepared.record.clone(), resumed: false, left })
+}
+
+/// The record is written last: an iteration without one does not count.
+fn write_files(iteration: &Iteration, prepared: &Prepared) -> Result<(), WorkspaceError> {
+    let io = |path: &std::path::Path, source| WorkspaceError::Io { path: path.to_owned(), source };
+    fs_err::create_dir_all(iteration.root()).map_err(|source| io(iteration.root(), source))?;
+    let suite = prepared.suite.to_json().map_err(|error| WorkspaceError::Unwritable {
+        path: iteration.suite_file(),
+        message: error.to_string(),
+    })?;
+    skillgauge_core::workspace::write_atomically(&iteration.suite_file(), suite.as_bytes())?;
+    for case in prepared.cases() {
+        let folder = iteration.case_dir(&case.id());
+        fs_err::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
+        write_json(&folder.join("eval_metadata.json"), &metadata(case))?;
+    }
+    iteration.write_record(&prepared.record)
+}
+
+fn metadata(case: Case<'_>) -> EvalMetadata {
+    let checks = case.checks().iter().map(|check| Statement::Text(check.description.clone()));
+    let judged = case.expectations().into_iter().map(|expectation| match expectation {
+        Expectation::Statement(statement) => statement.clone(),
+        Expectation::Criterion(criterion) => Statement::Text(criterion.description.clone()),
+    });
+    EvalMetadata {
+        eval_id: match case {
+            Case::Criteria(case) => EvalId::Text(case.id.to_string()),
+            Case::Eval(eval) => eval.id.clone(),
+        },
+        eval_name: Some(case.title().into_owned()),
+        prompt: case.prompt().to_owned(),
+        assertions: Some(checks.chain(judged).collect()),
+        extra: Extra::new(),
+    }
+}
+
+/// What is different between two iterations, for people.
+pub(super) fn differences(old: &IterationRecord, new: &IterationRecord) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut compare = |what: &str, old: String, new: String| {
+        if old != new {
+            found.push(format!("{what} was {old} and is {new} now"));
+        }
+    };
+    compare("the agent", old.agent.clone(), new.agent.clone());
+    compare("the agent's version", shown(&old.agent_version), shown(&new.agent_version));
+    compare("the model", shown(&old.model), shown(&new.model));
+    compare("the judge", shown(&old.judge), shown(&new.judge));
+    compare("the number of votes", old.judge_votes.to_string(), new.judge_votes.to_string());
+    compare(
+        "the number of runs",
+        old.runs_per_configuration.to_string(),
+        new.runs_per_configuration.to_string(),
+    );
+    compare("the timeout", shown(&old.timeout_seconds), shown(&new.timeout_seconds));
+    compare("the seed", old.seed.to_string(), new.seed.to_string());
+    compare("the list of cases", shown(&old.case_ids), shown(&new.case_ids));
+    compare("the baseline", shown(&old.baseline), shown(&new.baseline));
+    if old.skill_digest != new.skill_digest {
+        found.push("the skill has other files now".to_owned());
+    }
+    if old.suite_digest != new.suite_digest {
+        found.push("the suite was changed".to_owned());
+    }
+    if found.is_empty() && old.key != new.key {
+        found.push("an input file has other content now".to_owned());
+    }
+    found
+}
+
+fn shown<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        Ok(serde_json::Value::Null) | Err(_) => "not set".to_owned(),
+        Ok(other) => other.to_string(),
+    }
+}

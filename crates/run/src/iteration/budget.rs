@@ -1,0 +1,103 @@
+//! What may be spent, and what was: calls of agents and models, and US dollars as far as they are known.
+
+use std::sync::{Mutex, PoisonError};
+
+/// A limit on what is spent. Shared by everything that calls somebody.
+#[derive(Debug, Default)]
+pub struct Budget {
+    max_calls: Option<u64>,
+    max_cost: Option<f64>,
+    spent: Mutex<Spent>,
+}
+
+/// What was spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Calls of agents.
+    pub agent_calls: u64,
+    /// Calls of models.
+    pub model_calls: u64,
+    /// US dollars that are known to be spent.
+    pub cost_usd: f64,
+    /// Calls whose cost nobody knows.
+    pub unknown_costs: u64,
+}
+
+impl Spent {
+    /// All calls.
+    pub fn calls(&self) -> u64 {
+        self.agent_calls + self.model_calls
+    }
+}
+
+impl Budget {
+    /// With limits, or without.
+    pub fn new(max_calls: Option<u64>, max_cost: Option<f64>) -> Self {
+        Self { max_calls, max_cost, spent: Mutex::default() }
+    }
+
+    /// Takes one call of an agent, or says which limit is in the way.
+    pub fn take_agent_call(&self) -> Result<(), String> {
+        self.take(|spent| spent.agent_calls += 1)
+    }
+
+    /// Takes one call of a model, or says which limit is in the way.
+    pub fn take_model_call(&self) -> Result<(), String> {
+        self.take(|spent| spent.model_calls += 1)
+    }
+
+    fn take(&self, count: impl FnOnce(&mut Spent)) -> Result<(), String> {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(max) = self.max_calls.filter(|max| spent.calls() >= *max) {
+            return Err(format!("--max-calls {max} is used up"));
+        }
+        if let Some(max) = self.max_cost.filter(|max| spent.cost_usd >= *max) {
+            return Err(format!("--max-cost {max} is used up (${:.4} spent)", spent.cost_usd));
+        }
+        count(&mut spent);
+        Ok(())
+    }
+
+    /// Adds what a call cost; nothing is added for a cost that is not known.
+    pub fn add_cost(&self, cost_usd: Option<f64>) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        match cost_usd {
+            Some(cost) => spent.cost_usd += cost,
+            None => spent.unknown_costs += 1,
+        }
+    }
+
+    /// Adds calls of a model that somebody made within what one call was taken for.
+    pub fn add_model_calls(&self, calls: u64) {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).model_calls += calls;
+    }
+
+    /// What was spent so far.
+    pub fn spent(&self) -> Spent {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_both_kinds_count_against_one_limit() {
+        let budget = Budget::new(Some(2), None);
+        budget.take_agent_call().unwrap();
+        budget.take_model_call().unwrap();
+        assert_eq!(budget.take_agent_call().unwrap_err(), "--max-calls 2 is used up");
+        assert_eq!(budget.spent().calls(), 2);
+    }
+
+    #[test]
+    fn an_unknown_cost_is_not_nothing() {
+        let budget = Budget::new(None, Some(0.5));
+        budget.add_cost(None);
+        budget.take_agent_call().unwrap();
+        budget.add_cost(Some(0.5));
+        assert!(budget.take_model_call().unwrap_err().contains("--max-cost 0.5"));
+        assert_eq!(budget.spent().unknown_costs, 1);
+    }
+}

@@ -1,0 +1,30 @@
+//! Runs a suite: from a request to an iteration full of run folders.
+//!
+//! ```text
+//! request --> prepare: skill, suite, baseline, inputs --> record (its key) + one task per run id
+//!               |                                              |
+//!               '--> workspace: lock, resume or begin ---------'
+//! plan minus results --> pool --> executor --> partial run folder --> run folder, in one step
+//!                          '--> event: journal, progress, live page      '--> checks --> judge --> grading
+//! ```
+//!
+//! Invariants
+//! - A run that is a result is never run again, whoever was killed when; one that is not, is.
+//! - Everything after the record of a run can be redone from its folder.
+
+mod baseline;
+mod begin;
+mod budget;
+mod drive;
+mod event;
+mod inputs;
+mod prepare;
+mod store;
+mod work;
+
+pub use baseline::{BaselineRefused, take_over};
+pub use begin::{BeginError, Begun, Continuation, begin};
+pub use budget::{Budget, Spent};
+pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};
+pub use event::{IterationEvent, OnEvent};
+pub use prepare::{BaselineRequest, PrepareError, Prepared, Request, RunSpec, prepare};

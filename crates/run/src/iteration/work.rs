@@ -1,0 +1,142 @@
+//! One run as work for the pool: a partial folder, one attempt of the agent at a time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use skillgauge_core::plan::RunId;
+use skillgauge_core::workspace::{Iteration, PartialRun, WorkspaceError};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::budget::Budget;
+use super::event::IterationEvent;
+use super::prepare::RunSpec;
+use crate::agent::{AgentRun, Attempt, ExecuteError, Executor};
+use crate::pool::{Problem, Work};
+
+/// What one attempt at a run gave.
+#[derive(Debug)]
+pub(super) enum Attempted {
+    /// The agent ran; its outputs are in the partial folder.
+    Ran(Box<AgentRun>, PartialRun),
+    /// It did not, or what it made could not be kept.
+    Lost(LostRun),
+    /// Nothing was started, because nothing more should be.
+    NotStarted,
+}
+
+/// Why there is nothing of a run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LostRun {
+    #[error("{}", chain(.0))]
+    Execute(ExecuteError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+}
+
+/// An error with its causes: "cannot keep what the agent produced: no space left on device".
+fn chain(error: &ExecuteError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// Carries out runs.
+#[derive(Debug)]
+pub(super) struct RunWork {
+    pub(super) executor: Arc<Executor>,
+    pub(super) iteration: Iteration,
+    pub(super) budget: Arc<Budget>,
+    pub(super) events: UnboundedSender<IterationEvent>,
+    /// Fires when nothing more should be started; what runs goes on.
+    pub(super) no_more: CancellationToken,
+    pub(super) earlier: Mutex<HashMap<RunId, Vec<AgentRun>>>,
+}
+
+impl RunWork {
+    /// Earlier attempts at a run with the delays after them; they are forgotten here.
+    pub(super) fn take_earlier(
+        &self,
+        id: &RunId,
+        waited: impl Iterator<Item = Duration>,
+    ) -> Vec<(AgentRun, Duration)> {
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.remove(id).unwrap_or_default().into_iter().zip(waited).collect()
+    }
+
+    fn stop(&self, why: String) {
+        if !self.no_more.is_cancelled() {
+            self.no_more.cancel();
+            // Whoever listens may be gone; then nobody wants to know.
+            let _ = self.events.send(IterationEvent::Stopped { why });
+        }
+    }
+
+    async fn try_once(
+        &self,
+        spec: &RunSpec,
+        number: u32,
+        cancel: &CancellationToken,
+    ) -> Result<(AgentRun, PartialRun), LostRun> {
+        let (iteration, id) = (self.iteration.clone(), spec.id.clone());
+        let begun = tokio::task::spawn_blocking(move || iteration.begin_run(&id)).await;
+        let internal = |error: tokio::task::JoinError| {
+            LostRun::Execute(ExecuteError::Internal { message: error.to_string() })
+        };
+        let partial = begun.map_err(internal)??;
+        let outputs = partial.dir().outputs();
+        let attempt = Attempt { task: &spec.task, number, outputs: Some(&outputs) };
+        let run = self.executor.attempt(attempt, cancel, &mut |_| {}).await;
+        Ok((run.map_err(LostRun::Execute)?, partial))
+    }
+}
+
+impl Work for RunWork {
+    type Item = RunSpec;
+    type Output = Attempted;
+
+    async fn attempt(&self, spec: &RunSpec, number: u32, cancel: CancellationToken) -> Attempted {
+        if self.no_more.is_cancelled() {
+            return Attempted::NotStarted;
+        }
+        if let Err(why) = self.budget.take_agent_call() {
+            self.stop(why);
+            return Attempted::NotStarted;
+        }
+        let started = IterationEvent::RunStarted { id: spec.id.clone(), attempt: number };
+        let _ = self.events.send(started);
+        match self.try_once(spec, number, &cancel).await {
+            Ok((run, partial)) => {
+                self.budget.add_cost(run.transcript.end.cost_usd);
+                if run.reason().stops_all() {
+                    let message = run.transcript.end.message.clone().unwrap_or_default();
+                    let why = format!("{}: {message}", run.reason());
+                    self.stop(why.trim_end_matches(": ").to_owned());
+                }
+                if run.problem().is_some() {
+                    let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+                    earlier.entry(spec.id.clone()).or_default().push(run.clone());
+                }
+                Attempted::Ran(Box::new(run), partial)
+            }
+            Err(lost) => Attempted::Lost(lost),
+        }
+    }
+
+    fn problem(&self, output: &Attempted) -> Option<Problem> {
+        match output {
+            Attempted::Ran(run, _) => run.problem(),
+            Attempted::Lost(LostRun::Execute(error)) => error.problem(),
+            Attempted::Lost(LostRun::Workspace(_)) | Attempted::NotStarted => None,
+        }
+    }
+}
