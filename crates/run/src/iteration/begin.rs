@@ -16,6 +16,8 @@ pub enum Continuation {
     IfSame,
     /// Only go on.
     Required,
+    /// Begin a new one whatever is unfinished.
+    Never,
 }
 
 /// An iteration that can be filled.
@@ -79,7 +81,7 @@ pub fn begin(
     });
     let mut left = None;
     if let Some((iteration, record)) = unfinished {
-        if record.key == prepared.record.key {
+        if record.key == prepared.record.key && continuation != Continuation::Never {
             iteration.clear_partial()?;
             return Ok(Begun { iteration, record, resumed: true, left: None });
         }
@@ -88,7 +90,7 @@ pub fn begin(
         if continuation == Continuation::Required {
             return Err(BeginError::Differs { number, differences });
         }
-        left = Some((number, differences));
+        left = Some((number, differences)).filter(|_| continuation != Continuation::Never);
     } else if continuation == Continuation::Required {
         return Err(BeginError::NothingToResume { root: workspace.root().to_owned() });
     }

@@ -1,0 +1,130 @@
+//! Arguments of `run`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use skillgauge_core::plan::Shard;
+
+use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
+
+/// Run a suite with and without a skill: execute, check, grade, aggregate
+///
+/// Takes `<skill>/evals/evals.json` in either dialect and writes everything below `<skill>-workspace/iteration-N`.
+/// Stopped or killed at any moment, the same command goes on where it was.
+///
+/// Exits with 1 when a case fails in most of its runs with the skill, or when the skill makes things worse; with 3 when
+/// runs are missing or could not be graded.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// The skill's folder
+    pub skill: PathBuf,
+    /// The suite; `<skill>/evals/evals.json` if absent
+    #[arg(long, value_name = "FILE")]
+    pub evals: Option<PathBuf>,
+    /// The workspace; `<skill>-workspace` beside the skill if absent
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Only the cases whose id matches, such as `login-*`; may be given more than once
+    #[arg(long = "case", value_name = "GLOB")]
+    pub cases: Vec<String>,
+    /// How often each case is run in each configuration
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub runs: Option<u64>,
+    /// What the skill is compared with: none, without (the skill absent), old or old=VERSION
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<BaselineArg>,
+    /// Take the baseline's runs over from an earlier iteration; refused when anything differs
+    #[arg(long, value_name = "ITERATION")]
+    pub baseline_from: Option<u64>,
+    /// The model that judges, or none: only the structural checks
+    #[arg(long, value_name = "MODEL")]
+    pub judge: Option<String>,
+    /// How often the judge is asked; the majority decides
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub judge_votes: Option<u32>,
+    /// How often a run is tried again that a service or this machine kept from its result
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub retries: u32,
+    /// Only go on with an unfinished iteration; never begin a new one
+    #[arg(long)]
+    pub resume: bool,
+    /// Begin a new iteration although the newest one is unfinished
+    #[arg(long, conflicts_with = "resume")]
+    pub fresh: bool,
+    /// Show what would be run, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Only a part of the plan, such as 3/16; `skillgauge merge` puts the parts together
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// The seed of everything that is drawn
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How the result is written to standard output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub out_format: RunFormat,
+    #[command(flatten)]
+    pub agent: AgentArgs,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    #[command(flatten)]
+    pub tape: TapeArgs,
+}
+
+/// How a result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunFormat {
+    /// A table for people.
+    #[default]
+    Text,
+    /// benchmark.json.
+    Json,
+    /// benchmark.md.
+    Markdown,
+    /// JUnit XML.
+    Junit,
+    /// Annotations for GitHub Actions.
+    Github,
+}
+
+/// What a skill is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaselineArg {
+    /// Nothing.
+    None,
+    /// The skill absent.
+    Without,
+    /// An earlier version; the one before the current one if there is no number.
+    Old(Option<u64>),
+}
+
+impl FromStr for BaselineArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let version = |text: &str| text.trim_start_matches('v').parse::<u64>().ok();
+        match text.split_once('=') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "without" => Ok(Self::Without),
+            None if text == "old" => Ok(Self::Old(None)),
+            Some(("old", number)) if version(number).is_some() => Ok(Self::Old(version(number))),
+            _ => Err("write none, without, old, or old=3".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_is_one_of_four_texts() {
+        assert_eq!("none".parse(), Ok(BaselineArg::None));
+        assert_eq!("old=v3".parse(), Ok(BaselineArg::Old(Some(3))));
+        assert_eq!("old".parse(), Ok(BaselineArg::Old(None)));
+        for bad in ["", "old=", "with", "old=x", "without=1"] {
+            assert!(bad.parse::<BaselineArg>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Who runs, who judges, how often and against what: flags, then the project's settings, then the suite, then defaults.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use skillgauge_core::check::{self, CompiledChecks};
+use skillgauge_core::workspace::Workspace;
+use skillgauge_format::cases::History;
+use skillgauge_format::part::Timestamp;
+use skillgauge_run::agent::{Executor, timestamp};
+use skillgauge_run::grade::Judge;
+use skillgauge_run::iteration::{
+    BaselineRequest, Budget, Evaluator, EvaluatorSettings, Prepared, Request, prepare,
+};
+
+use super::target::Target;
+use crate::Printer;
+use crate::args::{BaselineArg, RunArgs};
+use crate::printer::CommandError;
+use crate::session::Session;
+
+/// The longest that one attempt may take when nobody says.
+const TIMEOUT: Duration = Duration::from_mins(10);
+/// `--judge none`.
+const NOBODY: &str = "none";
+
+/// Everything that was asked for, found out before anything is run.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) judge: Option<Judge>,
+    pub(super) checks: Vec<(String, CompiledChecks)>,
+    pub(super) jobs: u32,
+    pub(super) max_calls: Option<u64>,
+    pub(super) max_cost: Option<f64>,
+}
+
+impl Asked {
+    pub(super) fn new(
+        args: &RunArgs,
+        target: &Target,
+        session: &Session,
+        executor: &Executor,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
+        let settings = &session.settings;
+        let config = target.suite.config();
+        let cases = matching(args, target)?;
+        let checks = compile(target)?;
+        let (agent, agent_version) = agent(args, session, executor, printer)?;
+        let history = history(&target.workspace);
+        let judge = judge(args, target, session)?;
+        let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
+        let request = Request {
+            skill: target.skill.clone(),
+            version: history.as_ref().map(|history| history.current_version),
+            workspace: target.workspace.root().to_owned(),
+            suite: target.suite.clone(),
+            cases,
+            agent,
+            agent_version,
+            model: settings.model(&args.agent),
+            judge: judge.as_ref().map(|judge| judge.model.name().to_string()),
+            judge_votes: judge.as_ref().map_or(1, |judge| judge.votes.get()),
+            runs: u32::try_from(runs).unwrap_or(u32::MAX),
+            baseline: baseline(args, target, history.as_ref())?,
+            timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
+            seed: settings.seed(args.seed),
+        };
+        Ok(Self {
+            request,
+            judge,
+            checks,
+            jobs: settings.jobs(&args.budget),
+            max_calls: settings.max_calls(&args.budget),
+            max_cost: settings.max_cost(&args.budget),
+        })
+    }
+
+    /// Reads the skill and the inputs.
+    pub(super) fn prepare(&self, _: &Target) -> Result<Prepared, CommandError> {
+        let started = Timestamp::new(timestamp(SystemTime::now()));
+        prepare(&self.request, started).map_err(|error| {
+            CommandError::usage(error.to_string(), "nothing was run; put it right and try again")
+        })
+    }
+
+    /// What checks and grades the runs.
+    pub(super) fn evaluator(
+        &self,
+        target: &Target,
+        session: &Session,
+        prepared: &Prepared,
+        budget: Arc<Budget>,
+    ) -> Evaluator {
+        Evaluator::new(EvaluatorSettings {
+            suite: target.suite.clone(),
+            checks: self.checks.clone(),
+            judge: self.judge.clone(),
+            skill: target.skill.clone(),
+            version: prepared.record.version.unwrap_or_default(),
+            workspace: target.workspace.clone(),
+            guard: session.guard().clone(),
+            environment: session.environment().clone(),
+            budget,
+        })
+    }
+}
+
+/// The cases that `--case` names; all when it names none.
+fn matching(args: &RunArgs, target: &Target) -> Result<Vec<String>, CommandError> {
+    let all: Vec<String> = target.suite.cases().map(|case| case.id().into_owned()).collect();
+    if args.cases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut wanted = Vec::new();
+    for pattern in &args.cases {
+        let glob = globset::Glob::new(pattern).map_err(|error| {
+            CommandError::usage(format!("--case {pattern}: {error}"), "write a pattern such as login-*")
+        })?;
+        let glob = glob.compile_matcher();
+        let found: Vec<String> = all.iter().filter(|id| glob.is_match(id)).cloned().collect();
+        if found.is_empty() {
+            let message = format!("--case {pattern} matches no case; there are {}", all.join(", "));
+            return Err(CommandError::usage(message, "write the id of a case, or a pattern such as login-*"));
+        }
+        wanted.extend(found);
+    }
+    Ok(wanted)
+}
+
+/// Every check of every case, or all that is wrong with them.
+fn compile(target: &Target) -> Result<Vec<(String, CompiledChecks)>, CommandError> {
+    check::compile_suite(&target.suite).map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        CommandError::usage(lines.join("\n"), "docs/checks.md has the types of checks and their fields")
+    })
+}
+
+/// The agent by its own name, and its version; found before anything is run.
+fn agent(
+    args: &RunArgs,
+    session: &Session,
+    executor: &Executor,
+    printer: &Printer,
+) -> Result<(String, Option<String>), CommandError> {
+    let name = session.settings.agent(&args.agent);
+    let located = session.block_on(printer, executor.prepare(&name))?.map_err(|error| {
+        CommandError::usage(error.to_string(), "`skillgauge doctor` shows which agents can be used")
+    })?;
+    // A command line is its own name: the descriptor behind it is made up for the occasion.
+    Ok(match located {
+        Some(located) if name == "auto" => {
+            let found = located.descriptor.name.as_str().to_owned();
+            printer.say(&format!("agent: {found} (the first that can be used)"));
+            (found, located.version.as_ref().map(ToString::to_string))
+        }
+        Some(located) => (name, located.version.as_ref().map(ToString::to_string)),
+        None => (name, None),
+    })
+}
+
+/// The judge; nobody when the suite has nothing to judge, or when nobody is wanted.
+fn judge(
+    args: &RunArgs,
+    target: &Target,
+    session: &Session,
+) -> Result<Option<Judge>, CommandError> {
+    let settings = &session.settings;
+    let needed = target
+        .suite
+        .cases()
+        .any(|case| !case.expectations().is_empty() || case.rubric().is_some());
+    let config = target.suite.config();
+    let name = settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(model_name));
+    if !needed || name.as_deref() == Some(NOBODY) {
+        return Ok(None);
+    }
+    let model = session.model(name.as_deref()).map_err(|error| match error {
+        CommandError::Usage { message, .. } => CommandError::usage(
+            message,
+            "--judge MODEL names another one, --judge none runs only the structural checks; `skillgauge doctor` shows what can be used",
+        ),
+        other @ CommandError::Output(_) => other,
+    })?;
+    let mut judge = Judge::new(model)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    judge.votes = NonZeroU32::new(settings.judge_votes(args.judge_votes)).unwrap_or(NonZeroU32::MIN);
+    judge.templates = crate::project::templates(session.folder())?;
+    judge.seed = settings.seed(args.seed);
+    Ok(Some(judge))
+}
+
+/// The seed's suites name a model without its provider: `claude-sonnet-4-5`.
+fn model_name(name: &str) -> String {
+    if name.contains(':') || name == "auto" {
+        name.to_owned()
+    } else if name.starts_with("gpt") || name.starts_with('o') {
+        format!("openai:{name}")
+    } else {
+        format!("anthropic:{name}")
+    }
+}
+
+fn history(workspace: &Workspace) -> Option<History> {
+    let bytes = fs_err::read(workspace.root().join("history.json")).ok()?;
+    skillgauge_format::read::<History>(&bytes).ok().map(|read| read.value)
+}
+
+fn baseline(
+    args: &RunArgs,
+    target: &Target,
+    history: Option<&History>,
+) -> Result<Option<BaselineRequest>, CommandError> {
+    let wanted = match args.baseline {
+        Some(wanted) => wanted,
+        None if target.suite.config().baseline_comparison => BaselineArg::Without,
+        None => BaselineArg::None,
+    };
+    let version = match wanted {
+        BaselineArg::None => return Ok(None),
+        BaselineArg::Without => return Ok(Some(BaselineRequest::Without)),
+        BaselineArg::Old(version) => version,
+    };
+    let no_versions = || {
+        CommandError::usage(
+            "there is no earlier version to compare with",
+            "`skillgauge init SKILL` and `skillgauge snapshot SKILL` keep versions",
+        )
+    };
+    let history = history.ok_or_else(no_versions)?;
+    let number = match version {
+        Some(number) => number,
+        None => history.current_version.checked_sub(1).ok_or_else(no_versions)?,
+    };
+    let entry = history.versions.iter().find(|entry| entry.version == number).ok_or_else(|| {
+        CommandError::usage(
+            format!("there is no version {number}"),
+            "`skillgauge history SKILL` shows the versions",
+        )
+    })?;
+    let folder = target.workspace.root().join(&entry.path);
+    Ok(Some(BaselineRequest::Old { version: number, folder }))
+}

@@ -1,0 +1,161 @@
+//! What came out: the benchmark, what is missing, and the exit code.
+
+use std::io::Write as _;
+use std::time::SystemTime;
+
+use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
+use skillgauge_core::plan::{Plan, RunId};
+use skillgauge_format::part::Timestamp;
+use skillgauge_format::write;
+use skillgauge_run::agent::timestamp;
+use skillgauge_run::iteration::{Begun, Driven};
+
+use crate::args::{RunArgs, RunFormat};
+use crate::commands::Outcome;
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer};
+
+/// So many missing runs are named.
+const NAMED: usize = 5;
+
+/// An iteration that was driven as far as it went.
+pub(super) struct Ended<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) begun: &'a Begun,
+    pub(super) driven: &'a Driven,
+    pub(super) plan: &'a Plan,
+}
+
+impl Ended<'_> {
+    pub(super) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
+        let is_interrupted = session.cancel.is_cancelled();
+        self.mark(is_interrupted)?;
+        if self.args.shard.is_some() && self.driven.missing.is_empty() {
+            printer.say("this part is complete; `skillgauge merge` puts the parts together");
+        }
+        self.say_missing(printer);
+        self.say_spent(printer);
+        if is_interrupted {
+            printer.say("the same command goes on where this one stopped");
+            return Ok(ExitCode::Interrupted);
+        }
+        if self.driven.results == 0 {
+            printer.say("no run has a result, so there is nothing to tell");
+            return Ok(ExitCode::Incomplete);
+        }
+        let aggregate = self.aggregate()?;
+        self.print(&aggregate, printer)?;
+        Ok(self.code(&aggregate))
+    }
+
+    fn aggregate(&self) -> Result<Aggregate, CommandError> {
+        let settings = Settings {
+            skill_name: Some(self.begun.record.skill_name.clone()),
+            skill_path: Some(self.begun.record.skill_path.clone()),
+            analyzer_model: self.begun.record.judge.clone(),
+            timestamp: Some(now()),
+            seed: self.begun.record.seed,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            ..Settings::default()
+        };
+        let aggregate = benchmark::aggregate(self.begun.iteration.root(), &settings);
+        let aggregate = aggregate.map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+        aggregate.write().map_err(|error| {
+            CommandError::usage(error.to_string(), "make room; `skillgauge bench` writes it again")
+        })?;
+        Ok(aggregate)
+    }
+
+    /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
+    fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
+        let mut record = self.begun.record.clone();
+        let is_complete = self.driven.missing.is_empty()
+            && self.driven.not_graded.is_empty()
+            && self.args.shard.is_none();
+        record.finished = is_complete.then(now);
+        record.partial = match (&self.driven.stopped, is_interrupted) {
+            _ if is_complete => None,
+            (Some(why), _) => Some(why.clone()),
+            (None, true) => Some("interrupted".to_owned()),
+            (None, false) => {
+                Some(format!("{} runs have no result", self.driven.missing.len()))
+            }
+        };
+        let models = self.begun.iteration.runs().into_iter().filter_map(|(_, run)| run.record().ok()?.model);
+        record.executor_model = models.into_iter().next();
+        self.begun.iteration.write_record(&record).map_err(super::workspace_error)
+    }
+
+    fn say_missing(&self, printer: &Printer) {
+        let say = |what: &str, list: &[(RunId, String)]| {
+            if list.is_empty() {
+                return;
+            }
+            printer.say(&format!("{} {what}:", list.len()));
+            for (id, why) in list.iter().take(NAMED) {
+                printer.say(&format!("  {id}: {why}"));
+            }
+            if list.len() > NAMED {
+                printer.say(&format!("  and {} more", list.len() - NAMED));
+            }
+        };
+        say(&format!("of {} runs have no result", self.plan.runs().len()), &self.driven.missing);
+        say("runs could not be graded", &self.driven.not_graded);
+        let is_incomplete = !self.driven.missing.is_empty() || !self.driven.not_graded.is_empty();
+        if is_incomplete {
+            printer.say("the same command tries them again; what has a result is not run twice");
+        }
+    }
+
+    fn say_spent(&self, printer: &Printer) {
+        let spent = self.driven.spent;
+        if spent.calls() == 0 {
+            return;
+        }
+        let cost = match spent.unknown_costs {
+            0 => format!("${:.4}", spent.cost_usd),
+            _ if spent.cost_usd > 0.0 => {
+                format!("${:.4} and {} calls of unknown cost", spent.cost_usd, spent.unknown_costs)
+            }
+            _ => "unknown cost".to_owned(),
+        };
+        printer.say(&format!(
+            "{} calls of the agent, {} of the judge, {cost}",
+            spent.agent_calls, spent.model_calls
+        ));
+    }
+
+    fn print(&self, aggregate: &Aggregate, printer: &Printer) -> Result<(), CommandError> {
+        let text = match self.args.out_format {
+            RunFormat::Text => aggregate.summary_text(printer.style()),
+            RunFormat::Markdown => aggregate.to_markdown(),
+            RunFormat::Json => write::to_text(&aggregate.benchmark)
+                .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
+            RunFormat::Junit => aggregate.to_junit(),
+            RunFormat::Github => aggregate.to_github(),
+        };
+        let mut out = printer.stdout();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        printer.say(&format!("results: {}", self.begun.iteration.root().display()));
+        Ok(())
+    }
+
+    fn code(&self, aggregate: &Aggregate) -> ExitCode {
+        let driven = self.driven;
+        if !driven.missing.is_empty() || !driven.not_graded.is_empty() || driven.judge_errors > 0 {
+            return ExitCode::Incomplete;
+        }
+        match aggregate.standing() {
+            Standing::Worse => ExitCode::Failure,
+            Standing::Broken => ExitCode::Incomplete,
+            Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
+            Standing::Fine => ExitCode::Failure,
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::new(timestamp(SystemTime::now()))
+}

@@ -1,0 +1,89 @@
+//! What is measured: a skill that is well formed, its suite, and its workspace.
+
+use std::path::PathBuf;
+
+use skillgauge_core::finding::Level;
+use skillgauge_core::profile::{Policy, Profile, Strictness};
+use skillgauge_core::skill::Skill;
+use skillgauge_core::validate::Checked;
+use skillgauge_core::workspace::Workspace;
+use skillgauge_format::{Dialect, Suite};
+
+use crate::Printer;
+use crate::args::RunArgs;
+use crate::printer::CommandError;
+
+/// What is measured.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) skill: PathBuf,
+    pub(super) suite: Suite,
+    pub(super) workspace: Workspace,
+}
+
+impl Target {
+    /// Reads everything; a skill or suite that cannot work is refused with all that is wrong.
+    pub(super) fn read(args: &RunArgs, printer: &Printer) -> Result<Self, CommandError> {
+        let skill = args.skill.clone();
+        check_skill(&skill, printer)?;
+        let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
+        let suite = read_suite(&suite_file, printer)?;
+        let workspace = match &args.workspace {
+            Some(root) => Workspace::at(std::path::absolute(root).unwrap_or_else(|_| root.clone())),
+            None => Workspace::beside(&skill)
+                .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
+        };
+        Ok(Self { skill, suite, workspace })
+    }
+}
+
+/// A skill with errors would not be loaded by an agent, so nothing is measured with it.
+fn check_skill(skill: &std::path::Path, printer: &Printer) -> Result<(), CommandError> {
+    let policy = Policy {
+        profiles: vec![Profile::default_profile()],
+        strictness: Strictness::Normal,
+        ignored: Vec::default(),
+        names: None,
+    };
+    let checked = Checked::new(Skill::read(skill), &policy);
+    let findings = &checked.findings;
+    let errors: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Error)
+        .map(|finding| format!("  {}: {}", finding.rule.code, finding.message))
+        .collect();
+    if errors.is_empty() {
+        let warnings = findings.len();
+        if warnings > 0 {
+            let s = if warnings == 1 { "" } else { "s" };
+            printer.say(&format!("the skill has {warnings} warning{s}: skillgauge validate {}", skill.display()));
+        }
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        format!("the skill is not well formed:\n{}", errors.join("\n")),
+        format!("`skillgauge validate {}` shows where", skill.display()),
+    ))
+}
+
+fn read_suite(path: &std::path::Path, printer: &Printer) -> Result<Suite, CommandError> {
+    let bytes = fs_err::read(path).map_err(|error| {
+        CommandError::usage(
+            format!("the suite cannot be read: {error}"),
+            "`skillgauge init SKILL` makes one to begin with, --evals names another file",
+        )
+    })?;
+    let read = Suite::read(&bytes).map_err(|error| {
+        let lines: Vec<String> = error
+            .problems
+            .iter()
+            .map(|problem| format!("{}:{}", path.display(), problem.with_place()))
+            .collect();
+        CommandError::usage(lines.join("\n"), "`skillgauge schema evals-suite` tells what a suite looks like")
+    })?;
+    for warning in read.warnings.iter() {
+        printer.say(&format!("warning: {}:{}", path.display(), warning.with_place()));
+    }
+    debug_assert_ne!(read.value.dialect(), Dialect::Trigger, "a trigger set is no suite");
+    Ok(read.value)
+}
