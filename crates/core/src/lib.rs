@@ -3,12 +3,14 @@
 //! Synchronous and deterministic: no clock, no environment, no randomness that is not seeded. Nothing here
 //! prints; a command of the `skillgauge` binary hands in paths and writers.
 
+pub mod benchmark;
 pub mod finding;
 pub mod output;
 pub mod plan;
 pub mod profile;
 pub mod rule;
 pub mod skill;
+pub mod statistics;
 pub mod text;
 pub mod validate;
 pub mod workspace;

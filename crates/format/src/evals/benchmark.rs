@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::statistics::{BenchmarkStatistics, UnmeasuredRun};
 use super::summary::RunSummary;
 use crate::Extra;
 use crate::json::Number;
 use crate::part::{Configuration, EvalId, GradedExpectation, Timestamp, tally};
 use crate::problem::{At, Report};
+use crate::transcript::Outcome;
 
 /// All runs of an iteration, and what they come to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -23,6 +25,12 @@ pub struct Benchmark {
     /// What an analyst would point out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<String>>,
+    /// Runs that were not measured: they are in no rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<Vec<UnmeasuredRun>>,
+    /// What can be concluded: intervals, differences with a verdict, statistics by case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<BenchmarkStatistics>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -77,6 +85,12 @@ pub struct BenchmarkRun {
     /// What the agent was unsure about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<String>>,
+    /// What became of the run, when it did not complete and still counts: `timed_out`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Whether the skill was loaded; absent when no transcript tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_loaded: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -117,6 +131,13 @@ pub struct RunResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub overall_efficiency: Option<Number>,
+    /// Mean of the criteria's scores from 1 to 5, in a suite of the `cases` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 5))]
+    pub overall_score: Option<Number>,
+    /// Whether the run passed as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_passed: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -8,6 +8,7 @@ mod grading;
 mod metadata;
 mod metrics;
 mod rubric;
+mod statistics;
 mod structural;
 mod suite;
 mod summary;
@@ -23,6 +24,11 @@ pub use grading::{
 pub use metadata::EvalMetadata;
 pub use metrics::Metrics;
 pub use rubric::{Dimension, QualityRubric, Scoring};
+pub use statistics::{
+    Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
+    DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate, NeverDiscriminating,
+    PassAtK, UnmeasuredRun,
+};
 pub use structural::{CheckResult, Structural};
 pub use suite::{Eval, EvalConfig, EvalsSuite, StructuralExpectation};
 pub use summary::{ConfigurationSummary, Delta, DeltaValue, RunSummary, Stats};

@@ -72,6 +72,9 @@ pub struct ConfigurationSummary {
     /// The rubric's scores by the name of the dimension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rubric_dimensions: Option<IndexMap<String, Stats>>,
+    /// Mean of the criteria's scores from 1 to 5, in a suite of the `cases` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall_score: Option<Stats>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

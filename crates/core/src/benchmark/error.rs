@@ -1,0 +1,52 @@
+//! Why there is no benchmark at all; everything smaller is a note in it.
+
+use std::path::PathBuf;
+
+/// Why an iteration could not be aggregated.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchmarkError {
+    /// The folder cannot be listed.
+    #[error("cannot read the iteration: {source}")]
+    Unreadable {
+        /// What the system said, path included.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no folder of a case in it.
+    #[error("{} has no folder with runs", folder.display())]
+    NoRuns {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A number that JSON cannot hold.
+    #[error("the benchmark cannot be written as JSON")]
+    NotJson {
+        /// What the writer said.
+        #[source]
+        source: skillgauge_format::write::WriteError,
+    },
+}
+
+impl BenchmarkError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "check the path and the permissions",
+            Self::NoRuns { .. } => {
+                "give an iteration such as `my-skill-workspace/iteration-1`, with \
+                 `eval-<id>/<configuration>/run-<k>/grading.json` below it"
+            }
+            Self::Unwritable { .. } => "check the permissions and the space on the disk",
+            Self::NotJson { .. } => "this is a mistake of skillgauge; please report it",
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a grading says, in each of its three shapes: the `evals` dialect (with the skill-creator's), the
+//! `assertion_results` of agentskills.io, and the `cases` dialect with criteria from 1 to 5.
+//!
+//! Read by hand and not through the types: a grading of another tool that lacks a field must still count, and most
+//! of the time of an aggregation goes here.
+
+use serde::Deserialize as _;
+use skillgauge_format::cases::PASSING_SCORE;
+use skillgauge_format::json::{Node, Number};
+use skillgauge_format::part::GradedExpectation;
+use skillgauge_format::write::{rate, round_rate};
+use skillgauge_format::{Extra, json};
+
+use super::file::{amount, whole, words};
+
+/// What a run was graded with.
+#[derive(Debug, Default)]
+pub(super) struct Graded {
+    pub(super) pass_rate: Number,
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    pub(super) total: u64,
+    /// Whether the run passed as a whole.
+    pub(super) run_passed: bool,
+    pub(super) expectations: Vec<GradedExpectation>,
+    pub(super) notes: Vec<String>,
+    pub(super) rubric: Option<Rubric>,
+    /// Whether the structural gate let the judge have a look; absent when the grading does not say.
+    pub(super) gate_passed: Option<bool>,
+    pub(super) overall_score: Option<Number>,
+    pub(super) suggestions: Vec<Suggestion>,
+    pub(super) seconds: Option<Number>,
+    pub(super) tokens: Option<u64>,
+    pub(super) tool_calls: Option<u64>,
+    pub(super) errors: Option<u64>,
+    pub(super) judge: Option<String>,
+    /// What contradicts itself.
+    pub(super) problems: Vec<String>,
+}
+
+/// The rubric's scores.
+#[derive(Debug)]
+pub(super) struct Rubric {
+    /// From 0 to 1.
+    pub(super) normalized: f64,
+    /// Score by dimension.
+    pub(super) scores: Vec<(String, f64)>,
+}
+
+/// One suggestion about the suite.
+#[derive(Debug)]
+pub(super) struct Suggestion {
+    pub(super) assertion: Option<String>,
+    pub(super) reason: String,
+    pub(super) action: Option<String>,
+}
+
+/// Reads a grading; an error says why it measures nothing.
+pub(super) fn read(bytes: &[u8]) -> Result<Graded, String> {
+    let document = json::parse(bytes).map_err(|error| error.to_string())?;
+    let root = &document.root;
+    if root.members().is_empty() {
+        return Err("expected an object with a grading".to_owned());
+    }
+    let mut graded = if root.has("results") { cases(root)? } else { evals(root)? };
+    let metrics = root.get("execution_metrics");
+    graded.tool_calls = whole(metrics, "total_tool_calls");
+    graded.errors = whole(metrics, "errors_encountered");
+    let timing = root.get("timing");
+    graded.seconds = amount(timing, "total_duration_seconds").filter(|time| time.as_f64() > 0.0);
+    graded.tokens = whole(timing, "total_tokens").filter(|tokens| *tokens > 0);
+    graded.gate_passed = root.get("gate_passed").and_then(Node::as_bool);
+    graded.judge = judge(root);
+    Ok(graded)
+}
+
+fn judge(root: &Node<'_>) -> Option<String> {
+    let judge = root.get("judge").and_then(|judge| words(judge, "model").or(judge.as_str()));
+    words(root, "judge_model").or(judge).map(str::to_owned)
+}
+
+fn evals(root: &Node<'_>) -> Result<Graded, String> {
+    let mut graded = Graded::default();
+    for list in ["expectations", "assertion_results"] {
+        for item in root.get(list).map(Node::items).unwrap_or_default() {
+            match expectation(item) {
+                Some(found) => graded.expectations.push(found),
+                None => graded.problems.push("an expectation has no `text` or no `passed`".into()),
+            }
+        }
+    }
+    graded.count(root.get("summary"))?;
+    graded.rubric = rubric(root);
+    let notes = root.get("user_notes_summary");
+    for key in ["uncertainties", "needs_review", "workarounds"] {
+        let list = notes.and_then(|notes| notes.get(key)).map(Node::items).unwrap_or_default();
+        graded.notes.extend(list.iter().filter_map(Node::as_str).map(str::to_owned));
+    }
+    let feedback = root.get("eval_feedback").and_then(|feedback| feedback.get("suggestions"));
+    graded.suggestions =
+        feedback.map(Node::items).unwrap_or_default().iter().filter_map(suggestion).collect();
+    Ok(graded)
+}
+
+impl Graded {
+    /// Takes the counts of the summary, and those of the verdicts where it has none.
+    fn count(&mut self, summary: Option<&Node<'_>>) -> Result<(), String> {
+        let verdicts = self.expectations.len() as u64;
+        let passes = self.expectations.iter().filter(|found| found.passed).count() as u64;
+        self.passed = whole(summary, "passed").unwrap_or(passes);
+        self.total = whole(summary, "total").unwrap_or(verdicts);
+        self.failed =
+            whole(summary, "failed").unwrap_or_else(|| self.total.saturating_sub(self.passed));
+        if self.total == 0 {
+            return Err("no expectation has a verdict".to_owned());
+        }
+        if verdicts == self.total && passes != self.passed {
+            self.problems.push(format!(
+                "the summary says that {} of {} passed, the expectations say {passes}",
+                self.passed, self.total
+            ));
+        }
+        let stated = amount(summary, "pass_rate").filter(|rate| rate.as_f64() <= 1.0);
+        self.pass_rate = stated.unwrap_or_else(|| rate(self.passed.min(self.total), self.total));
+        self.run_passed = self.passed >= self.total;
+        Ok(())
+    }
+}
+
+fn expectation(item: &Node<'_>) -> Option<GradedExpectation> {
+    let mut found = GradedExpectation::default();
+    let (mut text, mut passed) = (None, None);
+    for member in item.members() {
+        match (member.key.as_ref(), &member.value) {
+            ("text" | "assertion" | "expectation", value) if text.is_none() => {
+                text = value.as_str().map(str::to_owned);
+            }
+            ("passed", value) => passed = value.as_bool(),
+            ("evidence", value) => found.evidence = value.as_str().map(str::to_owned),
+            (key, value) => {
+                if let Ok(value) = serde_json::Value::deserialize(value) {
+                    found.extra.insert(key.to_owned(), value);
+                }
+            }
+        }
+    }
+    (found.text, found.passed) = (text?, passed?);
+    Some(found)
+}
+
+fn rubric(root: &Node<'_>) -> Option<Rubric> {
+    let members = root.get("rubric_scores").map(Node::members).unwrap_or_default();
+    let scores: Vec<(String, f64)> = members
+        .iter()
+        .filter_map(|member| {
+            let score = member.value.get("score").unwrap_or(&member.value).as_number()?.as_f64();
+            (0.0..=5.0).contains(&score).then(|| (member.key.to_string(), score))
+        })
+        .collect();
+    let summary = root.get("rubric_summary");
+    let stated = amount(summary, "normalized").map(Number::as_f64).filter(|share| *share <= 1.0);
+    let normalized = stated.or_else(|| {
+        let mean =
+            crate::statistics::Spread::of(&scores.iter().map(|(_, s)| *s).collect::<Vec<_>>());
+        amount(summary, "weighted_mean")
+            .map(Number::as_f64)
+            .or(mean.map(|mean| mean.mean))
+            .map(|m| m / 5.0)
+    })?;
+    Some(Rubric { normalized: normalized.clamp(0.0, 1.0), scores })
+}
+
+fn suggestion(item: &Node<'_>) -> Option<Suggestion> {
+    let text = |key| words(item, key).map(|text| text.trim().to_owned());
+    let reason = text("reason").or_else(|| item.as_str().map(str::to_owned))?;
+    Some(Suggestion { assertion: text("assertion"), reason, action: text("action") })
+}
+
+fn cases(root: &Node<'_>) -> Result<Graded, String> {
+    let mut graded = Graded::default();
+    let mut scores = Vec::new();
+    for item in root.get("results").map(Node::items).unwrap_or_default() {
+        let criterion = words(item, "criterion");
+        let score = amount(Some(item), "score").map(Number::as_f64).filter(|score| *score <= 5.0);
+        let (Some(criterion), Some(score)) = (criterion, score) else {
+            graded.problems.push("a result has no `criterion` or no `score`".into());
+            continue;
+        };
+        scores.push(score);
+        graded.expectations.push(GradedExpectation {
+            text: criterion.to_owned(),
+            passed: score >= f64::from(PASSING_SCORE),
+            evidence: words(item, "reasoning").map(str::to_owned),
+            extra: Extra::from_iter([("score".to_owned(), score.into())]),
+        });
+    }
+    graded.count(None)?;
+    // The stated mean is rounded to one decimal; it stands when it is there, as the seed's own number.
+    let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);
+    let score = amount(Some(root), "overall_score").or(mean.map(Number::Float));
+    graded.overall_score = score.filter(|score| score.as_f64() <= 5.0);
+    graded.rubric =
+        mean.map(|mean| Rubric { normalized: round_rate(mean / 5.0), scores: Vec::new() });
+    graded.run_passed = match words(root, "overall") {
+        Some("pass") => true,
+        Some("fail") => false,
+        _ => graded.run_passed,
+    };
+    graded.notes.extend(words(root, "user_notes_summary").map(str::to_owned));
+    graded.suggestions.extend(words(root, "eval_feedback").map(|reason| Suggestion {
+        assertion: None,
+        reason: reason.trim().to_owned(),
+        action: None,
+    }));
+    Ok(graded)
+}

@@ -1,0 +1,278 @@
+//! What can be concluded from the runs: intervals, paired differences with a verdict, statistics by case.
+//!
+//! The unit is the case: runs of one case are averaged before anything is said about the skill.
+
+use indexmap::IndexMap;
+use skillgauge_format::Extra;
+use skillgauge_format::evals::{
+    Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
+    DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate, NeverDiscriminating,
+    PassAtK,
+};
+use skillgauge_format::json::Number;
+use skillgauge_format::part::Configuration;
+use skillgauge_format::write::round_rate;
+
+use super::record::{CaseRuns, Iteration, Measured, Run, State};
+use super::role::Roles;
+use crate::statistics::{
+    CONFIDENCE, EQUIVALENCE_MARGIN, Interval, Method, PairedDifference, Spread, case_difference,
+    judge, number, pass_all_k, pass_at_k, wilson_of_mean,
+};
+
+/// Nobody asks for the chance to pass in more attempts than this.
+const MOST_ATTEMPTS: usize = 10;
+
+pub(super) fn infer(
+    iteration: &Iteration,
+    configurations: &[Configuration],
+    roles: &Roles,
+    seed: u64,
+) -> BenchmarkStatistics {
+    let of = |configuration: &Configuration| {
+        let found = of_configuration(&iteration.cases, configuration);
+        (configuration.as_str().to_owned(), found)
+    };
+    let differences = roles.primary.iter().flat_map(|primary| {
+        roles.baselines.iter().flat_map(|baseline| {
+            let side = Sides { cases: &iteration.cases, primary, baseline, seed };
+            [Some(side.difference(DifferenceOver::Assigned)), side.loaded()].into_iter().flatten()
+        })
+    });
+    BenchmarkStatistics {
+        confidence: Number::Float(CONFIDENCE),
+        seed,
+        configurations: configurations.iter().map(of).collect(),
+        differences: differences.collect(),
+        cases: iteration.cases.iter().map(|case| of_case(case, configurations, roles)).collect(),
+        never_discriminating: never_discriminating(&iteration.cases, roles),
+        extra: Extra::new(),
+    }
+}
+
+fn rounded(value: f64) -> Number {
+    Number::Float(round_rate(value))
+}
+
+fn count(number: usize) -> u64 {
+    number as u64
+}
+
+fn of_configuration(cases: &[CaseRuns], configuration: &Configuration) -> ConfigurationStatistics {
+    let of = |run: &&Run| run.configuration == *configuration;
+    let all = cases.iter().flat_map(|case| &case.runs).filter(of);
+    let unmeasured = all.filter(|run| matches!(run.state, State::Unmeasured { .. })).count();
+    let by_case: Vec<Vec<&Measured>> = cases
+        .iter()
+        .map(|case| case.measured(configuration).collect::<Vec<_>>())
+        .filter(|runs| !runs.is_empty())
+        .collect();
+    let runs = || by_case.iter().flatten();
+    let mean = |value: fn(&Measured) -> f64| -> Vec<f64> {
+        let of = |runs: &Vec<&Measured>| {
+            Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>())
+        };
+        by_case.iter().filter_map(of).map(|spread| spread.mean).collect()
+    };
+    ConfigurationStatistics {
+        cases: count(by_case.len()),
+        runs: count(runs().count()),
+        unmeasured: count(unmeasured),
+        timed_out: count(runs().filter(|run| run.entry.outcome.is_some()).count()),
+        passed: count(runs().filter(|run| run.run_passed).count()),
+        pass_rate: estimate(&mean(|run| run.pass_rate)),
+        run_pass_rate: estimate(&mean(|run| f64::from(u8::from(run.run_passed)))),
+        pass_at_k: attempts(&by_case),
+        extra: Extra::new(),
+    }
+}
+
+fn estimate(values: &[f64]) -> Option<Estimate> {
+    let Interval { low, high } = wilson_of_mean(values)?;
+    let mean = rounded(Spread::of(values)?.mean);
+    Some(Estimate { mean, low: rounded(low), high: rounded(high), extra: Extra::new() })
+}
+
+fn attempts(by_case: &[Vec<&Measured>]) -> Vec<PassAtK> {
+    let most = by_case.iter().map(Vec::len).min().unwrap_or(0).min(MOST_ATTEMPTS);
+    let mean = |k, chance: fn(usize, usize, usize) -> Option<f64>| {
+        let of = |runs: &Vec<&Measured>| {
+            chance(runs.len(), runs.iter().filter(|run| run.run_passed).count(), k)
+        };
+        by_case.iter().filter_map(of).sum::<f64>() / number(by_case.len())
+    };
+    (1..=most)
+        .map(|k| PassAtK {
+            k: count(k),
+            any: rounded(mean(k, pass_at_k)),
+            all: rounded(mean(k, pass_all_k)),
+            extra: Extra::new(),
+        })
+        .collect()
+}
+
+/// The two sides of a difference.
+struct Sides<'i> {
+    cases: &'i [CaseRuns],
+    primary: &'i Configuration,
+    baseline: &'i Configuration,
+    seed: u64,
+}
+
+impl Sides<'_> {
+    /// The difference over the runs that used the skill, when it is not that over all.
+    fn loaded(&self) -> Option<DifferenceStatistics> {
+        let unused = |run: &Measured| run.entry.skill_loaded == Some(false);
+        let runs = self.cases.iter().flat_map(|case| case.measured(self.primary));
+        runs.into_iter().any(unused).then(|| self.difference(DifferenceOver::Loaded))
+    }
+
+    fn difference(&self, over: DifferenceOver) -> DifferenceStatistics {
+        let (mut differences, mut blocked_runs) = (Vec::new(), 0);
+        for case in self.cases {
+            let blocked = |run: &&Run| {
+                matches!(run.state, State::Unmeasured { .. })
+                    && (run.configuration == *self.primary || run.configuration == *self.baseline)
+            };
+            let blocked: Vec<u64> =
+                case.runs.iter().filter(blocked).map(|run| run.number).collect();
+            let rates = |configuration| -> (Vec<f64>, usize) {
+                let (out, kept): (Vec<&Measured>, Vec<&Measured>) = case
+                    .measured(configuration)
+                    .partition(|run| blocked.contains(&run.entry.run_number));
+                let counts = |run: &&&Measured| {
+                    over == DifferenceOver::Assigned
+                        || configuration != self.primary
+                        || run.entry.skill_loaded == Some(true)
+                };
+                (kept.iter().filter(counts).map(|run| run.pass_rate).collect(), out.len())
+            };
+            let ((with, with_out), (without, without_out)) =
+                (rates(self.primary), rates(self.baseline));
+            blocked_runs += blocked.len() + with_out + without_out;
+            differences.extend(case_difference(&with, &without));
+        }
+        self.statistics(over, &differences, blocked_runs)
+    }
+
+    fn statistics(
+        &self,
+        over: DifferenceOver,
+        differences: &[f64],
+        blocked_runs: usize,
+    ) -> DifferenceStatistics {
+        let found = PairedDifference::of(differences, self.seed);
+        let interval = found.and_then(|found| found.interval).map(|found| found.clamped(-1.0, 1.0));
+        let verdict = judge(found.as_ref());
+        DifferenceStatistics {
+            configuration: self.primary.clone(),
+            baseline: self.baseline.clone(),
+            metric: "pass_rate".to_owned(),
+            over,
+            cases: count(differences.len()),
+            blocked_runs: count(blocked_runs),
+            difference: found.map(|found| rounded(found.mean)),
+            low: interval.map(|interval| rounded(interval.low)),
+            high: interval.map(|interval| rounded(interval.high)),
+            p_value: found.map(|found| rounded(found.p_value)),
+            method: found.map(|found| match found.method {
+                Method::Exact => "exact".to_owned(),
+                Method::MonteCarlo => "monte_carlo".to_owned(),
+            }),
+            wins: count(found.map_or(0, |found| found.wins)),
+            losses: count(found.map_or(0, |found| found.losses)),
+            ties: count(found.map_or(0, |found| found.ties())),
+            sign_p_value: found.map(|found| rounded(found.sign_p_value)),
+            verdict,
+            reason: reason(found.as_ref(), verdict),
+            extra: Extra::new(),
+        }
+    }
+}
+
+fn reason(found: Option<&PairedDifference>, verdict: DifferenceVerdict) -> String {
+    let Some(found) = found else {
+        return "no case has measured runs on both sides".to_owned();
+    };
+    let cases = if found.cases == 1 { "1 case" } else { &format!("{} cases", found.cases) };
+    match verdict {
+        DifferenceVerdict::Better | DifferenceVerdict::Worse => {
+            format!("{cases}, permutation test p = {:.4}", found.p_value)
+        }
+        DifferenceVerdict::NoDifference => {
+            format!("{cases}; a difference of more than {EQUIVALENCE_MARGIN} is ruled out")
+        }
+        DifferenceVerdict::NotEnoughRuns if found.cases < 6 => {
+            format!("{cases}; with fewer than 6 no difference can be told from chance")
+        }
+        DifferenceVerdict::NotEnoughRuns => format!(
+            "{cases}, permutation test p = {:.4}; a difference of more than {EQUIVALENCE_MARGIN} is \
+             neither shown nor ruled out",
+            found.p_value
+        ),
+    }
+}
+
+fn of_case(case: &CaseRuns, configurations: &[Configuration], roles: &Roles) -> CaseStatistics {
+    let mut by_configuration = IndexMap::new();
+    for configuration in configurations {
+        let runs: Vec<&Measured> = case.measured(configuration).collect();
+        let rates: Vec<f64> = runs.iter().map(|run| run.pass_rate).collect();
+        let Some(spread) = Spread::of(&rates) else { continue };
+        let passed = runs.iter().filter(|run| run.run_passed).count();
+        let found = CaseConfiguration {
+            runs: count(runs.len()),
+            passed: count(passed),
+            pass_rate: rounded(spread.mean),
+            stddev: rounded(spread.deviation),
+            flaky: passed > 0 && passed < runs.len(),
+            extra: Extra::new(),
+        };
+        by_configuration.insert(configuration.as_str().to_owned(), found);
+    }
+    let rates = |configuration: &Configuration| -> Vec<f64> {
+        case.measured(configuration).map(|run| run.pass_rate).collect()
+    };
+    let difference = roles.primary.as_ref().zip(roles.baselines.first());
+    CaseStatistics {
+        eval_id: case.id.clone(),
+        eval_name: case.name.clone(),
+        configurations: by_configuration,
+        difference: difference
+            .and_then(|(with, without)| case_difference(&rates(with), &rates(without)))
+            .map(rounded),
+        extra: Extra::new(),
+    }
+}
+
+fn never_discriminating(cases: &[CaseRuns], roles: &Roles) -> Vec<NeverDiscriminating> {
+    let mut found = Vec::new();
+    let Some(primary) = &roles.primary else { return found };
+    for case in cases {
+        // By text: runs seen with the skill, runs seen in baselines, passes.
+        let mut seen: IndexMap<&str, [u64; 3]> = IndexMap::new();
+        let sides = [(0, std::slice::from_ref(primary)), (1, roles.baselines.as_slice())];
+        for (side, configurations) in sides {
+            for run in configurations.iter().flat_map(|configuration| case.measured(configuration))
+            {
+                for expectation in run.entry.expectations.iter().flatten() {
+                    let counts = seen.entry(&expectation.text).or_default();
+                    counts[side] += 1;
+                    counts[2] += u64::from(expectation.passed);
+                }
+            }
+        }
+        for (text, [with, without, passes]) in seen {
+            let runs = with + without;
+            let always = match passes {
+                _ if with == 0 || without == 0 => continue,
+                0 => Always::Fails,
+                passes if passes == runs => Always::Passes,
+                _ => continue,
+            };
+            let (eval_id, text) = (case.id.clone(), text.to_owned());
+            found.push(NeverDiscriminating { eval_id, text, always, runs, extra: Extra::new() });
+        }
+    }
+    found
+}

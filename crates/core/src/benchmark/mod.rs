@@ -1,0 +1,143 @@
+//! The benchmark of an iteration: every run that lies in its folder, and what they come to.
+//!
+//! ```text
+//! folder --layout--> cases, configurations, run folders --record--> measured and unmeasured runs   (n threads)
+//!        --summary--> the seed's means and deltas   --inference--> intervals, verdicts, cases
+//!        --notes--> what an analyst would point out --feedback--> suggestions about the suite --> three files
+//! ```
+//!
+//! Nothing here asks a model or a clock, so it can be done again at any time. The one invariant: a run that was not
+//! measured is in no rate, and it is always listed. What counts as measured:
+//!
+//! - `completed` with a grading: measured.
+//! - `timed_out`: measured. The time limit is part of the task, so an agent that does not finish has failed it; with a
+//!   grading its verdicts count, without one its pass rate is 0, and it never passes as a whole.
+//! - `denied`, `rate_limited`, `failed`, `cancelled`: an accident of the measurement, unmeasured. In a paired
+//!   difference the run of the same number in the other configuration is left out too.
+//! - no grading, one that cannot be read, or one without a single verdict: unmeasured.
+
+mod error;
+mod feedback;
+mod file;
+mod grading;
+mod inference;
+mod layout;
+mod loaded;
+mod markdown;
+mod notes;
+mod parallel;
+mod record;
+mod role;
+mod shape;
+mod store;
+mod summary;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+pub use error::BenchmarkError;
+pub use layout::find_iteration;
+use skillgauge_format::evals::{Benchmark, DifferenceVerdict, EvalFeedbackAggregate};
+use skillgauge_format::part::Timestamp;
+
+use crate::output::Style;
+use crate::statistics::DEFAULT_SEED;
+
+/// What the folder itself does not say.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The skill's name; without one, the workspace's folder tells it.
+    pub skill_name: Option<String>,
+    /// The skill's path; without one, the folder beside the workspace if it is a skill.
+    pub skill_path: Option<String>,
+    /// The model that did the work; without one, what the runs say.
+    pub executor_model: Option<String>,
+    /// The model that judged; without one, what the gradings say.
+    pub analyzer_model: Option<String>,
+    /// When the benchmark is made; this crate has no clock.
+    pub timestamp: Option<Timestamp>,
+    /// The seed of the permutation test.
+    pub seed: u64,
+    /// How many threads read.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            skill_name: None,
+            skill_path: None,
+            executor_model: None,
+            analyzer_model: None,
+            timestamp: None,
+            seed: DEFAULT_SEED,
+            threads: 1,
+        }
+    }
+}
+
+/// Everything that can be said about an iteration.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// The iteration's folder.
+    pub folder: PathBuf,
+    /// The content of `benchmark.json`.
+    pub benchmark: Benchmark,
+    /// The content of `eval_feedback_aggregate.json`.
+    pub feedback: EvalFeedbackAggregate,
+    /// What could not be read, or contradicts itself; the benchmark's notes have it too.
+    pub problems: Vec<String>,
+}
+
+/// Whether a benchmark answers the question, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// There is an answer, and the skill is not worse than any baseline.
+    Fine,
+    /// The skill is worse than a baseline.
+    Worse,
+    /// No run was measured, or a baseline was run and no case has measured runs on both sides.
+    Broken,
+}
+
+/// Reads an iteration, or the newest iteration of a workspace, and aggregates it; writes nothing.
+pub fn aggregate(path: &Path, settings: &Settings) -> Result<Aggregate, BenchmarkError> {
+    let folder = find_iteration(path)?;
+    let layout = layout::read(&folder, settings.threads)?;
+    let iteration = record::read(layout, &folder, settings);
+    Ok(shape::assemble(folder, iteration, settings))
+}
+
+impl Aggregate {
+    /// Whether there is an answer, and whether it is a bad one.
+    pub fn standing(&self) -> Standing {
+        let statistics = self.benchmark.statistics.as_ref();
+        let differences = statistics.map(|found| found.differences.as_slice()).unwrap_or_default();
+        if differences.iter().any(|found| found.verdict == DifferenceVerdict::Worse) {
+            return Standing::Worse;
+        }
+        let nothing = self.benchmark.runs.as_ref().is_none_or(Vec::is_empty);
+        if nothing || differences.iter().any(|found| found.cases == 0) {
+            return Standing::Broken;
+        }
+        Standing::Fine
+    }
+
+    /// The content of `benchmark.md`.
+    pub fn to_markdown(&self) -> String {
+        markdown::render(self)
+    }
+
+    /// A short table with intervals and the verdict, for a terminal.
+    pub fn summary_text(&self, style: Style) -> String {
+        text::render(self, style)
+    }
+
+    /// Writes `benchmark.json`, `benchmark.md` and `eval_feedback_aggregate.json` into the iteration, each atomically.
+    pub fn write(&self) -> Result<Vec<PathBuf>, BenchmarkError> {
+        store::write(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,334 @@
+//! What an analyst would point out, computed from the data: the `notes` of a benchmark.
+//!
+//! The order is that of importance: what the answer is, what it rests on, what is odd about the skill, what is odd about
+//! the suite, what could not be read. Lists are cut after a few, with a count of the rest.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use skillgauge_format::evals::{
+    Always, BenchmarkStatistics, CaseStatistics, ConfigurationSummary, DifferenceOver,
+    DifferenceStatistics, RunSummary, Stats,
+};
+use skillgauge_format::json::Number;
+use skillgauge_format::part::{Configuration, EvalId};
+
+use super::record::{Iteration, Run, State};
+use super::role::Roles;
+
+/// Things that a note lists by name.
+const LISTED: usize = 5;
+
+/// Problems of reading that become notes.
+const PROBLEMS: usize = 20;
+
+/// From this pass rate of the baseline on, a suite leaves nothing to improve.
+const CEILING: f64 = 0.95;
+
+/// A case that is worse by this much is worth a look, significant or not.
+const NOTABLE: f64 = 0.2;
+
+/// Time or tokens that grow by this factor are worth a word.
+const COSTLY: f64 = 1.5;
+
+/// Everything that the notes are made from.
+struct Analyst<'a> {
+    iteration: &'a Iteration,
+    configurations: &'a [Configuration],
+    roles: &'a Roles,
+    summary: &'a RunSummary,
+    statistics: &'a BenchmarkStatistics,
+    notes: Vec<String>,
+}
+
+pub(super) fn write(
+    iteration: &Iteration,
+    configurations: &[Configuration],
+    roles: &Roles,
+    summary: &RunSummary,
+    statistics: &BenchmarkStatistics,
+) -> Vec<String> {
+    let notes = Vec::new();
+    let mut analyst = Analyst { iteration, configurations, roles, summary, statistics, notes };
+    analyst.differences();
+    analyst.unmeasured();
+    analyst.loading();
+    analyst.cases();
+    analyst.costs();
+    analyst.suite();
+    analyst.problems();
+    analyst.notes
+}
+
+impl Analyst<'_> {
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    fn differences(&mut self) {
+        for difference in &self.statistics.differences {
+            self.notes.push(difference_note(difference));
+        }
+        if self.configurations.len() > 1 && self.statistics.differences.is_empty() {
+            let names: Vec<&str> = self.configurations.iter().map(Configuration::as_str).collect();
+            self.note(format!(
+                "no difference was computed: of {}, none is known to be the baseline of another",
+                listed(&names)
+            ));
+        }
+    }
+
+    fn unmeasured(&mut self) {
+        let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut timed_out = 0_u64;
+        for run in self.iteration.cases.iter().flat_map(|case| &case.runs) {
+            match &run.state {
+                State::Unmeasured { outcome, .. } => *outcomes.entry(outcome).or_default() += 1,
+                State::Measured(measured) => {
+                    timed_out += u64::from(measured.entry.outcome.is_some());
+                }
+            }
+        }
+        if !outcomes.is_empty() {
+            let total: u64 = outcomes.values().sum();
+            let by: Vec<String> =
+                outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+            self.note(format!(
+                "{} not measured and in no rate: {}",
+                plural(total, "run was", "runs were"),
+                by.join(", ")
+            ));
+        }
+        if timed_out > 0 {
+            let runs = plural(timed_out, "run", "runs");
+            self.note(format!("{runs} ran into the time limit and did not pass"));
+        }
+    }
+
+    fn loading(&mut self) {
+        let count = |configuration: &Configuration, loaded| {
+            let runs = self.iteration.cases.iter().flat_map(|case| case.measured(configuration));
+            runs.filter(|run| run.entry.skill_loaded == Some(loaded)).count() as u64
+        };
+        let mut notes = Vec::new();
+        if let Some(primary) = &self.roles.primary {
+            let (used, unused) = (count(primary, true), count(primary, false));
+            if unused > 0 {
+                let all = used + unused;
+                notes.push(format!(
+                    "the skill was not loaded in {unused} of {all} runs of {primary}; look at its description first"
+                ));
+            }
+        }
+        let without = Configuration::WithoutSkill;
+        let leaked = count(&without, true);
+        if leaked > 0 {
+            notes.push(format!(
+                "the skill was loaded in {} of {without}: the baseline is contaminated",
+                plural(leaked, "run", "runs")
+            ));
+        }
+        self.notes.extend(notes);
+    }
+
+    fn cases(&mut self) {
+        let worse: Vec<String> = self
+            .statistics
+            .cases
+            .iter()
+            .filter_map(|case| Some((case, case.difference?.as_f64())))
+            .filter(|(_, difference)| *difference <= -NOTABLE)
+            .map(|(case, difference)| format!("{} ({difference:+.2})", case_name(case)))
+            .collect();
+        if !worse.is_empty() {
+            self.note(format!("worse with the skill: {}", listed(&worse)));
+        }
+        for configuration in self.configurations {
+            let flaky: Vec<String> = self
+                .statistics
+                .cases
+                .iter()
+                .filter_map(|case| Some((case, case.configurations.get(configuration.as_str())?)))
+                .filter(|(_, found)| found.flaky)
+                .map(|(case, found)| {
+                    format!("{} ({} of {} passed)", case_name(case), found.passed, found.runs)
+                })
+                .collect();
+            if !flaky.is_empty() {
+                self.note(format!("flaky in {configuration}: {}", listed(&flaky)));
+            }
+        }
+    }
+
+    fn costs(&mut self) {
+        let with = self.roles.primary.as_ref().and_then(|found| self.summary.get(found));
+        let without = self.roles.baselines.iter().find_map(|found| self.summary.get(found));
+        let Some((with, without)) = with.zip(without) else { return };
+        type Metric = fn(&ConfigurationSummary) -> Option<&Stats>;
+        let metrics: [(&str, Metric); 2] = [
+            ("time", |found| found.time_seconds.as_ref()),
+            ("tokens", |found| found.tokens.as_ref()),
+        ];
+        let mut notes = Vec::new();
+        for (name, metric) in metrics {
+            let mean = |found| metric(found).map(|stats: &Stats| stats.mean.as_f64());
+            let Some((with, without)) = mean(&with).zip(mean(&without)) else { continue };
+            if without > 0.0 && with / without >= COSTLY {
+                notes.push(format!("the skill costs {:.1} times the {name}", with / without));
+            } else if with > 0.0 && without / with >= COSTLY {
+                let share = 100.0 * (1.0 - with / without);
+                notes.push(format!("the skill saves {share:.0} % of the {name}"));
+            }
+        }
+        self.notes.extend(notes);
+        self.unknown_tokens();
+    }
+
+    fn unknown_tokens(&mut self) {
+        let cases = &self.iteration.cases;
+        let runs = || {
+            let measured = |run: &Run| match &run.state {
+                State::Measured(measured) => Some(measured.entry.result.tokens.is_none()),
+                State::Unmeasured { .. } => None,
+            };
+            cases.iter().flat_map(|case| &case.runs).filter_map(measured)
+        };
+        let (unknown, total) = (runs().filter(|unknown| *unknown).count(), runs().count());
+        if unknown > 0 {
+            self.note(format!(
+                "the tokens of {unknown} of {total} runs are not known and are in no mean"
+            ));
+        }
+    }
+
+    fn suite(&mut self) {
+        for baseline in &self.roles.baselines {
+            let rate = self.summary.get(baseline).map(|found| found.pass_rate.mean.as_f64());
+            if rate.is_some_and(|rate| rate >= CEILING) {
+                self.notes.push(format!(
+                    "{baseline} already passes {:.0} % of the expectations: the suite is too easy to show a gain",
+                    100.0 * rate.unwrap_or_default()
+                ));
+            }
+        }
+        for (always, what) in [
+            (Always::Passes, "always pass, with the skill and without it"),
+            (Always::Fails, "never pass, with the skill or without it"),
+        ] {
+            let texts: Vec<String> = self
+                .statistics
+                .never_discriminating
+                .iter()
+                .filter(|found| found.always == always)
+                .map(|found| {
+                    format!("\"{}\" of {}", shortened(&found.text), shown_id(&found.eval_id))
+                })
+                .collect();
+            if !texts.is_empty() {
+                let expectations = plural(texts.len() as u64, "expectation", "expectations");
+                self.note(format!("{expectations} {what}: {}", listed(&texts)));
+            }
+        }
+        self.harmed();
+    }
+
+    /// Expectations that hold without the skill and never with it.
+    fn harmed(&mut self) {
+        let Some((primary, baseline)) =
+            self.roles.primary.as_ref().zip(self.roles.baselines.first())
+        else {
+            return;
+        };
+        let mut texts = Vec::new();
+        for case in &self.iteration.cases {
+            let mut seen: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+            for (side, configuration) in [(0, primary), (2, baseline)] {
+                for run in case.measured(configuration) {
+                    for found in run.entry.expectations.iter().flatten() {
+                        let counts = seen.entry(&found.text).or_default();
+                        counts[side] += 1;
+                        counts[side + 1] += u64::from(found.passed);
+                    }
+                }
+            }
+            for (text, [with, with_passed, without, without_passed]) in seen {
+                if with > 0 && with_passed == 0 && without > 0 && without_passed == without {
+                    texts.push(format!("\"{}\" of {}", shortened(text), shown_id(&case.id)));
+                }
+            }
+        }
+        if !texts.is_empty() {
+            let expectations = plural(texts.len() as u64, "expectation", "expectations");
+            self.note(format!(
+                "{expectations} held in {baseline} and never with the skill: {}",
+                listed(&texts)
+            ));
+        }
+    }
+
+    fn problems(&mut self) {
+        let problems = &self.iteration.problems;
+        self.notes.extend(problems.iter().take(PROBLEMS).cloned());
+        if problems.len() > PROBLEMS {
+            self.note(format!(
+                "and {} more things that could not be read",
+                problems.len() - PROBLEMS
+            ));
+        }
+    }
+}
+
+fn difference_note(found: &DifferenceStatistics) -> String {
+    let over = match found.over {
+        DifferenceOver::Assigned => "",
+        DifferenceOver::Loaded => " where the skill was loaded",
+    };
+    let mut note =
+        format!("{} against {}{over}: {}", found.configuration, found.baseline, found.verdict);
+    if let Some(difference) = found.difference {
+        let _ = write!(note, ", pass rate {:+.2}", difference.as_f64());
+        if let Some((low, high)) = found.low.zip(found.high).map(pair) {
+            let _ = write!(note, " [{low:+.2}, {high:+.2}]");
+        }
+    }
+    let _ = write!(note, " ({})", found.reason);
+    note
+}
+
+pub(super) fn pair((low, high): (Number, Number)) -> (f64, f64) {
+    (low.as_f64(), high.as_f64())
+}
+
+/// A case as people call it.
+pub(super) fn case_name(case: &CaseStatistics) -> String {
+    case.eval_name.clone().unwrap_or_else(|| shown_id(&case.eval_id))
+}
+
+fn shown_id(id: &EvalId) -> String {
+    match id {
+        EvalId::Number(number) => format!("eval {number}"),
+        EvalId::Text(text) => text.clone(),
+    }
+}
+
+fn listed(items: &[impl AsRef<str>]) -> String {
+    let shown: Vec<&str> = items.iter().take(LISTED).map(AsRef::as_ref).collect();
+    let mut text = shown.join(", ");
+    if items.len() > LISTED {
+        let _ = write!(text, " and {} more", items.len() - LISTED);
+    }
+    text
+}
+
+/// One line of at most 80 characters.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= 80 {
+        return line;
+    }
+    line.chars().take(79).chain(['…']).collect()
+}
+
+fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

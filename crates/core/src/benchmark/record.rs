@@ -1,0 +1,320 @@
+//! Reads the runs that the layout found, several at a time.
+//!
+//! A run is a few small files; most of the time goes into opening them, so only those are opened that can matter:
+//! `metrics.json` when the grading has no metrics, `structural.json` when a rubric is missing that others have, and of
+//! a transcript the last line.
+
+use std::path::Path;
+
+use skillgauge_format::evals::{BenchmarkRun, RunResult};
+use skillgauge_format::json::{self, Node, Number};
+use skillgauge_format::part::{Configuration, EvalId};
+use skillgauge_format::transcript::Outcome;
+use skillgauge_format::{Extra, write};
+
+use super::file::{self, Found, amount, whole, words};
+use super::grading::{self, Graded, Rubric, Suggestion};
+use super::layout::{Layout, RunFolder};
+use super::{Settings, loaded, parallel};
+
+/// All runs of an iteration.
+pub(super) struct Iteration {
+    pub(super) cases: Vec<CaseRuns>,
+    pub(super) problems: Vec<String>,
+    pub(super) skill_name: Option<String>,
+    pub(super) executor_model: Option<String>,
+    pub(super) analyzer_model: Option<String>,
+}
+
+/// All runs of a case.
+pub(super) struct CaseRuns {
+    pub(super) id: EvalId,
+    pub(super) name: Option<String>,
+    pub(super) runs: Vec<Run>,
+}
+
+impl CaseRuns {
+    /// The measured runs of a configuration.
+    pub(super) fn measured<'c>(
+        &'c self,
+        configuration: &'c Configuration,
+    ) -> impl Iterator<Item = &'c Measured> {
+        let of = move |run: &&Run| run.configuration == *configuration;
+        self.runs.iter().filter(of).filter_map(|run| match &run.state {
+            State::Measured(measured) => Some(&**measured),
+            State::Unmeasured { .. } => None,
+        })
+    }
+}
+
+/// One run.
+pub(super) struct Run {
+    pub(super) configuration: Configuration,
+    pub(super) number: u64,
+    pub(super) state: State,
+}
+
+/// Whether a run says something about the skill.
+pub(super) enum State {
+    /// It does.
+    Measured(Box<Measured>),
+    /// It does not; why.
+    Unmeasured { outcome: String, reason: Option<String> },
+}
+
+/// What a measured run says.
+pub(super) struct Measured {
+    /// The entry of the benchmark.
+    pub(super) entry: BenchmarkRun,
+    pub(super) pass_rate: f64,
+    pub(super) run_passed: bool,
+    pub(super) rubric: Option<Rubric>,
+    pub(super) suggestions: Vec<Suggestion>,
+    pub(super) overall_efficiency: f64,
+}
+
+/// What was read of a run, before its case is known.
+struct Reading {
+    state: Result<Box<(Graded, Option<Outcome>)>, (String, Option<String>)>,
+    skill_loaded: Option<bool>,
+    gate_stopped: bool,
+    model: Option<String>,
+    problems: Vec<String>,
+}
+
+/// Reads every run.
+pub(super) fn read(layout: Layout, folder: &Path, settings: &Settings) -> Iteration {
+    let skill_name = settings.skill_name.clone().or_else(|| name_of_workspace(folder));
+    let folders: Vec<&RunFolder> = layout.cases.iter().flat_map(|case| &case.runs).collect();
+    let mut readings = parallel::map(&folders, settings.threads, |run| {
+        let mut reading = read_run(&run.path);
+        let loads = loaded::skills_loaded(&run.path);
+        reading.skill_loaded = loads.map(|loads| match &skill_name {
+            Some(name) => loads.contains(name),
+            None => !loads.is_empty(),
+        });
+        reading
+    });
+    find_gates(&folders, &mut readings, &layout, settings.threads);
+    let model = readings.iter().find_map(|reading| reading.model.clone());
+    let model = model.or_else(|| folders.first().and_then(|run| loaded::model(&run.path)));
+    let judge = |reading: &Reading| reading.state.as_ref().ok().and_then(|ok| ok.0.judge.clone());
+    let mut iteration = Iteration {
+        analyzer_model: settings.analyzer_model.clone().or_else(|| readings.iter().find_map(judge)),
+        executor_model: settings.executor_model.clone().or(model),
+        cases: Vec::with_capacity(layout.cases.len()),
+        problems: layout.problems,
+        skill_name,
+    };
+    let mut readings = readings.into_iter();
+    for case in layout.cases {
+        let mut runs = Vec::with_capacity(case.runs.len());
+        for (run, mut reading) in case.runs.into_iter().zip(&mut readings) {
+            let place = run.path.strip_prefix(folder).unwrap_or(&run.path).display().to_string();
+            let problems = std::mem::take(&mut reading.problems);
+            iteration.problems.extend(problems.into_iter().map(|what| format!("{place}: {what}")));
+            let (configuration, number) = (run.configuration.clone(), run.number);
+            let state = state(reading, &case.id, case.name.as_ref(), run);
+            runs.push(Run { configuration, number, state });
+        }
+        iteration.cases.push(CaseRuns { id: case.id, name: case.name, runs });
+    }
+    iteration
+}
+
+/// `testing-workspace/iteration-1` is about `testing`.
+fn name_of_workspace(iteration: &Path) -> Option<String> {
+    let workspace = iteration.parent()?.file_name()?.to_str()?;
+    workspace.strip_suffix("-workspace").filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+fn read_run(path: &Path) -> Reading {
+    let mut reading = Reading {
+        state: Err(("not_graded".to_owned(), Some("there is no grading.json".to_owned()))),
+        skill_loaded: None,
+        gate_stopped: false,
+        model: None,
+        problems: Vec::new(),
+    };
+    let outcome = match read_outcome(path, &mut reading) {
+        Ok(outcome) => outcome,
+        Err(unmeasured) => {
+            reading.state = Err(unmeasured);
+            return reading;
+        }
+    };
+    let found = match file::read(&path.join("grading.json")) {
+        // Some graders put it beside the outputs that they looked at.
+        Found::Missing => file::read_output(&path.join("outputs/grading.json")),
+        found => found,
+    };
+    let graded = match found {
+        Found::Missing if outcome == Some(Outcome::TimedOut) => Graded::default(),
+        Found::Missing => return reading,
+        Found::Unusable(reason) => {
+            reading.state = Err(("unreadable".to_owned(), Some(format!("grading.json: {reason}"))));
+            return reading;
+        }
+        Found::Bytes(bytes) => match grading::read(&bytes) {
+            Ok(graded) => graded,
+            Err(reason) => {
+                let reason = Some(format!("grading.json: {reason}"));
+                reading.state = Err(("unreadable".to_owned(), reason));
+                return reading;
+            }
+        },
+    };
+    let mut graded = graded;
+    read_timing(path, &mut graded);
+    if graded.tool_calls.is_none() {
+        read_metrics(path, &mut graded);
+    }
+    for problem in graded.problems.drain(..) {
+        reading.problems.push(format!("grading.json: {problem}"));
+    }
+    reading.gate_stopped = graded.rubric.is_none() && graded.gate_passed == Some(false);
+    reading.state = Ok(Box::new((graded, outcome)));
+    reading
+}
+
+/// What `run.json` says; runs of other tools have none, and count as completed.
+fn read_outcome(
+    path: &Path,
+    reading: &mut Reading,
+) -> Result<Option<Outcome>, (String, Option<String>)> {
+    let bytes = match file::read(&path.join("run.json")) {
+        Found::Missing => return Ok(None),
+        Found::Unusable(reason) => return Err(("unreadable".to_owned(), Some(reason))),
+        Found::Bytes(bytes) => bytes,
+    };
+    let document = json::parse(&bytes)
+        .map_err(|error| ("unreadable".to_owned(), Some(format!("run.json: {error}"))))?;
+    let root = &document.root;
+    reading.model = words(root, "model").map(str::to_owned);
+    let Some(name) = words(root, "outcome") else {
+        return Err(("unreadable".to_owned(), Some("run.json: there is no `outcome`".to_owned())));
+    };
+    let outcome = root.get("outcome").and_then(|outcome| outcome.deserialize::<Outcome>().ok());
+    match outcome {
+        Some(Outcome::Completed) => Ok(None),
+        Some(Outcome::TimedOut) => Ok(outcome),
+        _ => {
+            let parts = [words(root, "reason"), words(root, "message")];
+            let reason = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+            Err((name.to_owned(), Some(reason).filter(|reason| !reason.is_empty())))
+        }
+    }
+}
+
+fn read_timing(path: &Path, graded: &mut Graded) {
+    if graded.seconds.is_some() && graded.tokens.is_some() {
+        return;
+    }
+    let Found::Bytes(bytes) = file::read(&path.join("timing.json")) else { return };
+    let Ok(document) = json::parse(&bytes) else {
+        return graded.problems.push("timing.json cannot be read".to_owned());
+    };
+    let root = Some(&document.root);
+    let milliseconds =
+        || amount(root, "duration_ms").map(|time| Number::Float(time.as_f64() / 1000.0));
+    graded.seconds = graded
+        .seconds
+        .or_else(|| amount(root, "total_duration_seconds"))
+        .or_else(|| amount(root, "executor_duration_seconds"))
+        .or_else(milliseconds);
+    // No agent works without tokens: a zero means that nobody counted.
+    graded.tokens =
+        graded.tokens.or_else(|| whole(root, "total_tokens").filter(|count| *count > 0));
+}
+
+fn read_metrics(path: &Path, graded: &mut Graded) {
+    let found = match file::read(&path.join("metrics.json")) {
+        Found::Missing => file::read_output(&path.join("outputs/metrics.json")),
+        found => found,
+    };
+    let Found::Bytes(bytes) = found else { return };
+    let Ok(document) = json::parse(&bytes) else {
+        return graded.problems.push("metrics.json cannot be read".to_owned());
+    };
+    graded.tool_calls = whole(Some(&document.root), "total_tool_calls");
+    graded.errors = graded.errors.or_else(|| whole(Some(&document.root), "errors_encountered"));
+}
+
+/// Finds the runs whose rubric is missing because the gate stopped them.
+///
+/// Only where a rubric is to be expected: the case's metadata has one, or some run of the iteration was scored by one.
+fn find_gates(folders: &[&RunFolder], readings: &mut [Reading], layout: &Layout, threads: usize) {
+    let has_rubric =
+        |reading: &Reading| reading.state.as_ref().is_ok_and(|graded| graded.0.rubric.is_some());
+    let expected =
+        readings.iter().any(has_rubric) || layout.cases.iter().any(|case| case.has_rubric);
+    if !expected {
+        return;
+    }
+    let unscored: Vec<usize> = (0..readings.len())
+        .filter(|index| readings[*index].state.is_ok() && !has_rubric(&readings[*index]))
+        .collect();
+    let gates = parallel::map(&unscored, threads, |index| {
+        let Found::Bytes(bytes) = file::read(&folders[*index].path.join("structural.json")) else {
+            return false;
+        };
+        let gate = |root: &Node<'_>| root.get("gate_passed").and_then(Node::as_bool);
+        json::parse(&bytes).is_ok_and(|document| gate(&document.root) == Some(false))
+    });
+    for (index, stopped) in unscored.into_iter().zip(gates) {
+        readings[index].gate_stopped |= stopped;
+    }
+}
+
+fn state(reading: Reading, id: &EvalId, name: Option<&String>, run: RunFolder) -> State {
+    let (graded, outcome) = match reading.state {
+        Ok(read) => *read,
+        Err((outcome, reason)) => return State::Unmeasured { outcome, reason },
+    };
+    let pass_rate = graded.pass_rate.as_f64();
+    let normalized = graded.rubric.as_ref().map(|rubric| rubric.normalized);
+    let overall_efficiency = match normalized {
+        Some(normalized) => f64::midpoint(pass_rate, normalized),
+        None if reading.gate_stopped => pass_rate / 2.0,
+        None => pass_rate,
+    };
+    let run_passed = graded.run_passed && outcome.is_none();
+    // A run that timed out before it was graded has no counts at all.
+    let counted = |count| (graded.total > 0).then_some(count);
+    let rounded = |number| Number::Float(write::round_rate(number));
+    let result = RunResult {
+        pass_rate: graded.pass_rate,
+        passed: counted(graded.passed),
+        failed: counted(graded.failed),
+        total: counted(graded.total),
+        time_seconds: graded.seconds,
+        tokens: graded.tokens.map(Number::Unsigned),
+        tool_calls: graded.tool_calls,
+        errors: graded.errors,
+        rubric_normalized: normalized.map(rounded),
+        overall_efficiency: Some(rounded(overall_efficiency)),
+        overall_score: graded.overall_score,
+        run_passed: Some(run_passed),
+        extra: Extra::new(),
+    };
+    let entry = BenchmarkRun {
+        eval_id: id.clone(),
+        eval_name: name.cloned(),
+        configuration: run.configuration,
+        run_number: run.number,
+        result,
+        expectations: Some(graded.expectations),
+        notes: Some(graded.notes),
+        outcome,
+        skill_loaded: reading.skill_loaded,
+        extra: Extra::new(),
+    };
+    State::Measured(Box::new(Measured {
+        entry,
+        pass_rate,
+        run_passed,
+        rubric: graded.rubric,
+        suggestions: graded.suggestions,
+        overall_efficiency,
+    }))
+}

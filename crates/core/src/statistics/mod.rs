@@ -1,0 +1,53 @@
+//! Statistics of measurements: rates, means, paired differences, agreement.
+//!
+//! Everything that prints a number about more than one run gets it here: the benchmark, trigger reports, comparisons.
+//! Pure and seeded: the same input gives the same digits on every machine. The one invariant: what is undefined is
+//! `None`, never a value that looks like a measurement. Reference values come from scipy
+//! (`crates/core/testdata/statistics.py`).
+
+mod agreement;
+mod exact;
+mod paired;
+mod rate;
+mod special;
+mod spread;
+mod verdict;
+
+pub use agreement::{Confusion, area_under_curve, cohens_kappa};
+pub use exact::{mcnemar, sign_test};
+pub use paired::{DEFAULT_SEED, Method, PairedDifference, case_difference, sign_flip};
+pub use rate::{pass_all_k, pass_at_k, wilson, wilson_of_mean};
+pub use spread::{Spread, bootstrap_interval, mean_interval};
+pub use verdict::{EQUIVALENCE_MARGIN, SIGNIFICANCE, judge};
+
+/// The confidence of every interval that skillgauge shows.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The two-sided quantile of the normal distribution that belongs to [`CONFIDENCE`].
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Where the true value lies, with the probability [`CONFIDENCE`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Cuts off what cannot be, such as a rate above 1.
+    #[must_use]
+    pub fn clamped(self, low: f64, high: f64) -> Self {
+        Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+}
+
+/// A count as a number to calculate with.
+#[expect(clippy::cast_precision_loss, reason = "nothing that we count comes near 2^53")]
+pub(crate) fn number(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests;

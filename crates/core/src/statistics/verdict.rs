@@ -1,0 +1,41 @@
+//! From a paired difference to a word.
+//!
+//! The rule, in this order; the documentation and the messages quote it:
+//!
+//! 1. With fewer cases than could ever be significant, the verdict is `not enough runs`. All signs being equal has the
+//!    probability 2 / 2^n, so that is below 6 cases at a significance of 0.05.
+//! 2. A p-value of the sign-flip test of at most [`SIGNIFICANCE`] is `better` or `worse`, by the sign of the mean.
+//! 3. Otherwise, when the whole interval of the mean difference lies within [`EQUIVALENCE_MARGIN`] of zero, the verdict
+//!    is `no difference`: a difference that matters is ruled out.
+//! 4. Otherwise nothing is shown either way: `not enough runs`. An absence of proof is not reported as a proof of absence.
+
+use skillgauge_format::evals::DifferenceVerdict;
+
+use super::PairedDifference;
+
+/// The largest p-value that counts as a difference.
+pub const SIGNIFICANCE: f64 = 0.05;
+
+/// A difference of pass rates that is smaller than this does not matter to anybody.
+pub const EQUIVALENCE_MARGIN: f64 = 0.1;
+
+/// The fewest cases of which a difference can be significant.
+const FEWEST_CASES: usize = 6;
+
+/// The verdict on a difference of rates; the rule stands above.
+pub fn judge(difference: Option<&PairedDifference>) -> DifferenceVerdict {
+    let Some(difference) = difference.filter(|difference| difference.cases >= FEWEST_CASES) else {
+        return DifferenceVerdict::NotEnoughRuns;
+    };
+    if difference.p_value <= SIGNIFICANCE {
+        return if difference.mean > 0.0 {
+            DifferenceVerdict::Better
+        } else {
+            DifferenceVerdict::Worse
+        };
+    }
+    let ruled_out = difference.interval.is_some_and(|interval| {
+        interval.low >= -EQUIVALENCE_MARGIN && interval.high <= EQUIVALENCE_MARGIN
+    });
+    if ruled_out { DifferenceVerdict::NoDifference } else { DifferenceVerdict::NotEnoughRuns }
+}
