@@ -4,6 +4,7 @@
 //! prints; a command of the `skillgauge` binary hands in paths and writers.
 
 pub mod finding;
+pub mod judge;
 pub mod output;
 pub mod plan;
 pub mod profile;
