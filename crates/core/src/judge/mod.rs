@@ -16,3 +16,5 @@ pub mod question;
 pub mod record;
 pub mod template;
 
+#[cfg(test)]
+mod tests;

@@ -91,7 +91,8 @@ pub fn evals(
     seed: u64,
 ) -> Result<Question, QuestionError> {
     let expectations: Vec<_> = statements('E', eval.statements());
-    let dimensions: Vec<_> = eval.quality_rubric.iter().flat_map(|rubric| &rubric.dimensions).collect();
+    let dimensions: Vec<_> =
+        eval.quality_rubric.iter().flat_map(|rubric| &rubric.dimensions).collect();
     let schema = EvalsAnswer::schema(expectations.len(), dimensions.len())?;
     let items = expectations.len() + dimensions.len();
     let expected = eval.expected_output.as_deref().unwrap_or_default();
@@ -152,8 +153,7 @@ pub fn behaviour(
 ) -> Result<Question, QuestionError> {
     let schema = BehaviourAnswer::schema(assertions.len())?;
     let fenced = Fenced::new(seed, "", "", material);
-    let context =
-        Context { expectations: statements('A', assertions.iter()), ..fenced.context() };
+    let context = Context { expectations: statements('A', assertions.iter()), ..fenced.context() };
     finish(template, &context, schema, assertions.len() + 4)
 }
 

@@ -59,7 +59,9 @@ fn weak(assertions: &[Statement], named: &[String]) -> Vec<String> {
     let is_named = |id: &str, text: &str| {
         named.iter().any(|name| {
             let name = name.trim();
-            name == id || name == text || name.split(':').next().is_some_and(|head| head.trim() == id)
+            name == id
+                || name == text
+                || name.split(':').next().is_some_and(|head| head.trim() == id)
         })
     };
     ids('A', assertions.len())

@@ -66,7 +66,8 @@ impl EvalsSubject<'_> {
     /// Checks of the suite that have no result.
     fn unchecked(&self) -> impl Iterator<Item = String> {
         let known = |id: &str| {
-            self.structural.is_some_and(|found| found.expectations.iter().any(|check| check.id == id))
+            self.structural
+                .is_some_and(|found| found.expectations.iter().any(|check| check.id == id))
         };
         let checks = self.eval.structural_expectations.iter().flatten();
         checks
@@ -91,7 +92,8 @@ pub fn grade_evals(
         Need::Nothing => {}
         Need::Judge => grading.judge(subject.eval, votes),
     }
-    let rubric = if need == Need::Judge { grading.rubric(subject.dimensions(), votes) } else { None };
+    let rubric =
+        if need == Need::Judge { grading.rubric(subject.dimensions(), votes) } else { None };
     let first = votes.answers.first().filter(|_| need == Need::Judge);
     let Grading { expectations, errors, .. } = grading;
     let passed = expectations.iter().filter(|expectation| expectation.passed).count() as u64;
@@ -107,7 +109,8 @@ pub fn grade_evals(
         rubric_scores: rubric,
         execution_metrics: subject.metrics.cloned(),
         timing: subject.timing.cloned(),
-        claims: first.map(|answer| answer.claims.iter().map(|claimed| claim(claimed, corpus)).collect()),
+        claims: first
+            .map(|answer| answer.claims.iter().map(|claimed| claim(claimed, corpus)).collect()),
         user_notes_summary: first.map(|answer| notes(&answer.user_notes)),
         eval_feedback: first.map(|answer| feedback(&answer.eval_feedback)),
         judge_errors: (!errors.is_empty()).then_some(errors),
@@ -124,7 +127,8 @@ struct Grading<'c> {
 impl Grading<'_> {
     /// Expectations that were not judged because of the gate have failed.
     fn gate(&mut self, eval: &Eval, checks: &[String]) {
-        let evidence = format!("Not judged: the structural gate is closed ({} failed)", checks.join(", "));
+        let evidence =
+            format!("Not judged: the structural gate is closed ({} failed)", checks.join(", "));
         for statement in eval.statements() {
             let mut graded = unjudged(statement);
             graded.evidence = Some(evidence.clone());
@@ -231,7 +235,10 @@ fn judge_score(given: &[&JudgedScore], corpus: &Corpus) -> Option<RubricScore> {
 }
 
 /// The weighted mean of the dimensions; none when one of them has no score, since the rest would be another rubric.
-fn summary(dimensions: &[Dimension], scores: &IndexMap<String, RubricScore>) -> Option<RubricSummary> {
+fn summary(
+    dimensions: &[Dimension],
+    scores: &IndexMap<String, RubricScore>,
+) -> Option<RubricSummary> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for dimension in dimensions {
         let score = scores.get(&dimension.name)?;
@@ -284,7 +291,8 @@ fn feedback(answer: &FeedbackAnswer) -> EvalFeedback {
         suggestions: Some(
             suggestions
                 .map(|given| EvalSuggestion {
-                    assertion: Some(given.assertion.trim().to_owned()).filter(|text| !text.is_empty()),
+                    assertion: Some(given.assertion.trim().to_owned())
+                        .filter(|text| !text.is_empty()),
                     reason: given.reason.trim().to_owned(),
                     extra: Extra::new(),
                 })

@@ -52,7 +52,9 @@ impl Evidence {
     pub fn objection(&self) -> Option<String> {
         if let Some(quote) = self.missing() {
             let text = cut_middle(&quote.text, MAX_QUOTE).0;
-            return Some(format!("the quote \"{text}\" is neither in the transcript nor in the outputs"));
+            return Some(format!(
+                "the quote \"{text}\" is neither in the transcript nor in the outputs"
+            ));
         }
         self.quotes.is_empty().then(|| "the judge gave no quote".to_owned())
     }

@@ -33,11 +33,14 @@ impl Blind {
     pub fn of_run(run: &Path, skill: Option<&Path>) -> Self {
         let real = fs_err::canonicalize(run).unwrap_or_else(|_| run.to_owned());
         let skill_real = skill.and_then(|skill| fs_err::canonicalize(skill).ok());
-        let above = |path: &'_ Path, levels: usize| path.ancestors().nth(levels).map(Path::to_owned);
+        let above =
+            |path: &'_ Path, levels: usize| path.ancestors().nth(levels).map(Path::to_owned);
         let mut paths = Vec::new();
         for run in [run, real.as_path()] {
             // Any folder above the run tells the rest of the way, configuration included.
-            for (levels, name) in [(0, "RUN"), (1, "RUNS"), (2, "CASE"), (3, "ITERATION"), (4, "WORKSPACE")] {
+            for (levels, name) in
+                [(0, "RUN"), (1, "RUNS"), (2, "CASE"), (3, "ITERATION"), (4, "WORKSPACE")]
+            {
                 paths.extend(above(run, levels).map(|path| (path, name)));
             }
         }
@@ -66,7 +69,10 @@ mod tests {
     fn the_way_to_a_run_is_taken_out_from_wherever_it_is_told() {
         let run = Path::new("/home/me/w/iteration-1/eval-1/without_skill/run-2");
         let blind = Blind::of_run(run, Some(Path::new("/home/me/skill")));
-        assert_eq!(blind.apply("see /home/me/w/iteration-1/eval-1/without_skill/run-2/outputs/a.md"), "see RUN/outputs/a.md");
+        assert_eq!(
+            blind.apply("see /home/me/w/iteration-1/eval-1/without_skill/run-2/outputs/a.md"),
+            "see RUN/outputs/a.md"
+        );
         assert_eq!(blind.apply("/home/me/w/iteration-1/eval-1/without_skill"), "RUNS");
         assert_eq!(blind.apply("/home/me/w/iteration-1/x"), "ITERATION/x");
         assert_eq!(blind.apply("/home/me/skill/SKILL.md"), "SKILL/SKILL.md");
@@ -75,7 +81,8 @@ mod tests {
 
     #[test]
     fn short_and_relative_paths_are_left_alone() {
-        let blind = Blind::new([(Path::new("/"), "A"), (Path::new("runs"), "B"), (Path::new("/tmp"), "C")]);
+        let blind =
+            Blind::new([(Path::new("/"), "A"), (Path::new("runs"), "B"), (Path::new("/tmp"), "C")]);
         assert_eq!(blind.apply("/tmp/runs"), "/tmp/runs");
     }
 }

@@ -11,7 +11,7 @@ use memchr::memmem;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// Bytes of all sources together.
-pub const MAX_TOTAL: usize = 48 << 20;
+const MAX_TOTAL: usize = 48 << 20;
 
 /// The whole text of a run's outputs and transcript.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,8 @@ impl Corpus {
         let quote = unwrapped(&quote);
         let whole = |quote: &str| {
             let finder = memmem::Finder::new(quote.as_bytes());
-            let found = self.sources.iter().find(|source| finder.find(source.text.as_bytes()).is_some());
+            let found =
+                self.sources.iter().find(|source| finder.find(source.text.as_bytes()).is_some());
             found.map(|source| source.name.as_str())
         };
         if quote.is_empty() {
@@ -126,7 +127,10 @@ mod tests {
 
     fn corpus() -> Corpus {
         let mut corpus = Corpus::default();
-        corpus.add("outputs/report.md", "# Report\n\n  Total:\t**42**  euros\u{a0}a day.\nIt’s “done”. Cafe\u{301}.");
+        corpus.add(
+            "outputs/report.md",
+            "# Report\n\n  Total:\t**42**  euros\u{a0}a day.\nIt’s “done”. Cafe\u{301}.",
+        );
         corpus.add("transcript", "[0] says\nI wrote report.md.\n日本語の出力");
         corpus
     }
@@ -134,7 +138,14 @@ mod tests {
     #[test]
     fn spaces_quotation_marks_and_composed_letters_are_forgiven() {
         let corpus = corpus();
-        for quote in ["Total: **42** euros a day.", "# Report Total:", "It's \"done\".", "Café", "\"Total: **42**\"", "`# Report`"] {
+        for quote in [
+            "Total: **42** euros a day.",
+            "# Report Total:",
+            "It's \"done\".",
+            "Café",
+            "\"Total: **42**\"",
+            "`# Report`",
+        ] {
             assert_eq!(corpus.find(quote), Some("outputs/report.md"), "{quote}");
         }
         assert_eq!(corpus.find("日本語の\n出力"), None);
@@ -144,7 +155,9 @@ mod tests {
     #[test]
     fn anything_else_is_not() {
         let corpus = corpus();
-        for quote in ["total: **42**", "Total: 42", "43", "", "  \n", "\"\"", "...", "[...]", "report.txt"] {
+        for quote in
+            ["total: **42**", "Total: 42", "43", "", "  \n", "\"\"", "...", "[...]", "report.txt"]
+        {
             assert_eq!(corpus.find(quote), None, "{quote}");
         }
     }

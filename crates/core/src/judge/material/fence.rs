@@ -40,7 +40,9 @@ impl Fence {
     pub fn wrap(&self, name: &str, text: &str) -> String {
         let boundary = &self.boundary;
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        format!("===== BEGIN {name} {boundary} =====\n{text}{newline}===== END {name} {boundary} =====")
+        format!(
+            "===== BEGIN {name} {boundary} =====\n{text}{newline}===== END {name} {boundary} ====="
+        )
     }
 }
 

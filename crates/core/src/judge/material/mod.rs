@@ -92,9 +92,8 @@ impl Material {
     pub fn gather(sources: &Sources<'_>, budget: &Budget) -> Self {
         let mut corpus = Corpus::default();
         let blind = sources.blind;
-        let outputs = sources
-            .outputs
-            .map(|folder| outputs::digest(folder, blind, budget, &mut corpus));
+        let outputs =
+            sources.outputs.map(|folder| outputs::digest(folder, blind, budget, &mut corpus));
         let transcript = match sources.transcript {
             Some(found) => transcript::digest(found, blind, budget.transcript, &mut corpus),
             None => TranscriptDigest::absent(),

@@ -62,7 +62,10 @@ struct Found {
 
 enum Content {
     /// As much of it as can be shown, and how many bytes are missing.
-    Text { shown: String, gone: u64 },
+    Text {
+        shown: String,
+        gone: u64,
+    },
     Binary,
     Link,
     Unreadable,
@@ -95,7 +98,8 @@ pub(super) fn digest(
     let mut text = String::new();
     list(&found, beyond, budget.listed, &mut text, &mut left_out);
     show(&found, budget, &mut text, &mut left_out);
-    let is_complete = OutputsLeftOut { of_files: 0, ..left_out.clone() } == OutputsLeftOut::default();
+    let is_complete =
+        OutputsLeftOut { of_files: 0, ..left_out.clone() } == OutputsLeftOut::default();
     OutputsDigest { text, left_out: (!is_complete).then_some(left_out) }
 }
 

@@ -178,7 +178,8 @@ fn write_kept(
             // What was cut from it is counted already, and it is not shown shortened any more.
             let was_cut = shown[index].len() != entry.text.len();
             left_out.shortened -= u64::from(was_cut);
-            left_out.bytes += if was_cut { shown[index].len() as u64 } else { entry.text.len() as u64 };
+            left_out.bytes +=
+                if was_cut { shown[index].len() as u64 } else { entry.text.len() as u64 };
             continue;
         }
         write_gap(std::mem::take(&mut gap), text);
@@ -264,7 +265,12 @@ fn describe(kind: &EventKind, text: &mut String) {
             write!(text, " starts sub-agent {} {task}", start.id)
         }
         EventKind::SubAgentEnd(end) => {
-            write!(text, " sub-agent {} ended {}", end.id, end.status.as_deref().unwrap_or_default())
+            write!(
+                text,
+                " sub-agent {} ended {}",
+                end.id,
+                end.status.as_deref().unwrap_or_default()
+            )
         }
         EventKind::Retry(retry) => write!(text, " the model is asked again ({})", retry.reason),
         EventKind::PermissionDenied(denial) => {
@@ -316,7 +322,8 @@ fn ending(transcript: &Transcript, blind: &Blind) -> String {
     }
     // Some agents give their answer only at the end.
     let is_said = |words: &str| {
-        let said = |event: &Event| matches!(&event.kind, EventKind::Text { text } if text.trim() == words);
+        let said =
+            |event: &Event| matches!(&event.kind, EventKind::Text { text } if text.trim() == words);
         transcript.events.iter().rev().any(said)
     };
     if let Some(words) = end.final_text.as_deref().map(str::trim).filter(|words| !words.is_empty())
