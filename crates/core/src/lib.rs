@@ -5,6 +5,7 @@
 
 pub mod benchmark;
 pub mod finding;
+pub mod judge;
 pub mod output;
 pub mod plan;
 pub mod profile;

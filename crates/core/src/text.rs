@@ -85,6 +85,19 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Cuts `text` to at most `limit` bytes (and a short note), and says how many bytes went.
+///
+/// The middle goes, because the beginning says what it is and the end how it went.
+pub fn cut_middle(text: &str, limit: usize) -> (String, u64) {
+    if text.len() <= limit {
+        return (text.to_owned(), 0);
+    }
+    let head = text.floor_char_boundary(limit - limit / 4);
+    let tail = text.ceil_char_boundary(text.len() - limit / 4);
+    let gone = tail - head;
+    (format!("{}[{gone} bytes left out]{}", &text[..head], &text[tail..]), gone as u64)
+}
+
 /// How many lines a text has, as an editor counts them: a final line break starts no new line.
 pub fn count_lines(text: &str) -> usize {
     let bytes = text.as_bytes();

@@ -2,12 +2,13 @@
 //!
 //! [`agent`] turns what an agent prints into a transcript, [`process`] runs its program and leaves nothing behind,
 //! [`outputs`] finds what it made, [`pool`] decides how many run at once and what is tried again. [`model`] asks models for
-//! answers that can be trusted, and [`cassette`] records and replays what agents and models said. This crate is the only
+//! answers that can be trusted, [`grade`] has runs judged by them, and [`cassette`] records and replays what agents and models said. This crate is the only
 //! one that may be asynchronous.
 
 pub mod agent;
 pub mod cassette;
 pub mod doctor;
+pub mod grade;
 pub mod iteration;
 pub mod model;
 pub mod outputs;

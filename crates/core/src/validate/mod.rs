@@ -20,11 +20,7 @@ pub struct Checked {
 impl Checked {
     /// Checks a skill.
     pub fn new(skill: Skill, policy: &Policy) -> Self {
-        let mut context = Context::new(&skill, policy, RULES[0]);
-        for rule in RULES {
-            context.run(rule);
-        }
-        let findings = context.into_findings();
+        let findings = findings(&skill, policy);
         Self { skill, findings }
     }
 
@@ -42,4 +38,13 @@ impl Checked {
     pub fn text(&self) -> &str {
         self.skill.document().map_or("", |document| &document.text)
     }
+}
+
+/// What all rules find in a skill, in the order of the rule table.
+pub fn findings(skill: &Skill, policy: &Policy) -> Vec<Finding> {
+    let mut context = Context::new(skill, policy, RULES[0]);
+    for rule in RULES {
+        context.run(rule);
+    }
+    context.into_findings()
 }

@@ -1,17 +1,7 @@
 //! Cutting what is too long: the middle goes, because the beginning says what it is and the end how it went.
 
 use serde_json::{Map, Value};
-
-/// Cuts `text` to at most `limit` bytes (and a short note), and says how many bytes went.
-pub(super) fn cut_middle(text: &str, limit: usize) -> (String, u64) {
-    if text.len() <= limit {
-        return (text.to_owned(), 0);
-    }
-    let head = text.floor_char_boundary(limit - limit / 4);
-    let tail = text.ceil_char_boundary(text.len() - limit / 4);
-    let gone = tail - head;
-    (format!("{}[{gone} bytes left out]{}", &text[..head], &text[tail..]), gone as u64)
-}
+pub(super) use skillgauge_core::text::cut_middle;
 
 /// Cuts `text` to at most `limit` bytes.
 pub(super) fn cut_end(text: &str, limit: usize) -> &str {

@@ -1,0 +1,77 @@
+//! The answer about a run of a `cases` suite.
+
+use serde::Deserialize;
+use serde_json::json;
+use skillgauge_format::{AnswerSchema, UnsupportedSchema};
+
+use super::{ById, JudgedClaim, JudgedScore};
+use super::{each, fields, object, quotes, scored, text};
+
+/// The conventions of skill writing that a judge decides.
+pub const CONVENTIONS: [&str; 3] =
+    ["description_field", "progressive_disclosure", "type_alignment"];
+
+/// What a judge said about a run of a `cases` suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct CasesAnswer {
+    /// Criteria, by `C1`, `C2`, ...
+    #[serde(default)]
+    pub criteria: ById<JudgedScore>,
+    /// Conventions, by their names; none when the judge did not see the skill.
+    #[serde(default)]
+    pub conventions: ById<JudgedConvention>,
+    /// Claims of the agent.
+    #[serde(default)]
+    pub claims: Vec<JudgedClaim>,
+    /// What the agent was unsure about.
+    #[serde(default)]
+    pub user_notes_summary: String,
+    /// How the case could be better.
+    #[serde(default)]
+    pub eval_feedback: String,
+}
+
+/// What a judge said about a convention.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct JudgedConvention {
+    /// What shows it.
+    pub details: String,
+    /// Whether it is kept.
+    pub passed: bool,
+}
+
+/// Whether the judge sees the skill, and so can say something about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) enum SkillShown {
+    Yes,
+    No,
+}
+
+impl CasesAnswer {
+    /// The schema for so many criteria.
+    pub(in crate::judge) fn schema(
+        criteria: usize,
+        skill: SkillShown,
+    ) -> Result<AnswerSchema, UnsupportedSchema> {
+        let mut parts = vec![("criteria", each('C', criteria, &scored()))];
+        if skill == SkillShown::Yes {
+            let convention = fields([
+                ("details", text("What shows it, in one sentence.")),
+                ("passed", json!({ "type": "boolean" })),
+            ]);
+            let conventions = CONVENTIONS.map(|name| (name.to_owned(), convention.clone()));
+            parts.push(("conventions", object(conventions)));
+        }
+        let claim = fields([
+            ("claim", text("What the agent claims.")),
+            ("evidence", text("What shows that it holds or does not.")),
+            ("quotes", quotes()),
+            ("verified", json!({ "type": "boolean" })),
+        ]);
+        parts.push(("claims", json!({ "type": "array", "items": claim })));
+        parts.push(("user_notes_summary", text("In a sentence; empty when there was nothing.")));
+        parts.push(("eval_feedback", text("In a sentence or two; empty when there is nothing.")));
+        let parts = parts.into_iter().map(|(name, schema)| (name.to_owned(), schema));
+        AnswerSchema::new("grading", object(parts))
+    }
+}

@@ -1,0 +1,72 @@
+//! The grading of behaviour: assertions about any transcript, and four fixed dimensions.
+
+use skillgauge_format::Extra;
+use skillgauge_format::part::{GradedExpectation, Statement};
+use skillgauge_format::trigger::{BehaviourGrading, Dimensions, ScoredDimension};
+
+use super::evals::judge_statement;
+use super::vote::Median;
+use super::{NotGraded, Votes};
+use crate::judge::answer::{BehaviourAnswer, JudgedStatement, ScoredNote, ids};
+use crate::judge::material::Corpus;
+
+/// Makes the grading. Without any answer there is none: every score of this file must be there.
+pub fn grade_behaviour(
+    assertions: &[Statement],
+    votes: &Votes<BehaviourAnswer>,
+    corpus: &Corpus,
+) -> Result<BehaviourGrading, NotGraded> {
+    let not_graded = || NotGraded::of(votes);
+    let first = votes.answers.first().ok_or_else(not_graded)?;
+    let mut graded: Vec<GradedExpectation> = Vec::with_capacity(assertions.len());
+    for (id, assertion) in ids('A', assertions.len()).zip(assertions) {
+        let given: Vec<&JudgedStatement> =
+            votes.answers.iter().filter_map(|answer| answer.assertions.get(&id)).collect();
+        graded.push(judge_statement(assertion, &given, corpus).ok_or_else(not_graded)?);
+    }
+    let dimension = |name: &str| dimension(name, votes).ok_or_else(not_graded);
+    let dimensions = Dimensions {
+        task_completion: dimension("task_completion")?,
+        output_structure: dimension("output_structure")?,
+        error_handling: dimension("error_handling")?,
+        efficiency: dimension("efficiency")?,
+        extra: Extra::new(),
+    };
+    Ok(BehaviourGrading {
+        assertions: graded,
+        overall_score: dimensions.mean(),
+        dimensions,
+        summary: first.summary.trim().to_owned(),
+        weak_assertions: weak(assertions, &first.weak_assertions),
+        missing_coverage: first.missing_coverage.clone(),
+        extra: Extra::new(),
+    })
+}
+
+fn dimension(name: &str, votes: &Votes<BehaviourAnswer>) -> Option<ScoredDimension> {
+    let given: Vec<&ScoredNote> =
+        votes.answers.iter().filter_map(|answer| answer.dimensions.get(name)).collect();
+    let scores: Vec<u8> = given.iter().map(|note| note.score).collect();
+    let median = Median::of(&scores)?;
+    let mut extra = Extra::new();
+    median.store(&mut extra);
+    let notes = given[median.speaker].notes.trim().to_owned();
+    Some(ScoredDimension { score: median.score, notes, extra })
+}
+
+/// The texts of the assertions that a judge named by id or by text; what names none is left out.
+fn weak(assertions: &[Statement], named: &[String]) -> Vec<String> {
+    let is_named = |id: &str, text: &str| {
+        named.iter().any(|name| {
+            let name = name.trim();
+            name == id
+                || name == text
+                || name.split(':').next().is_some_and(|head| head.trim() == id)
+        })
+    };
+    ids('A', assertions.len())
+        .zip(assertions)
+        .filter(|(id, assertion)| is_named(id, assertion.text()))
+        .map(|(_, assertion)| assertion.text().to_owned())
+        .collect()
+}

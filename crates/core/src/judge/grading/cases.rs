@@ -1,0 +1,142 @@
+//! The grading of a run of a `cases` suite: criteria from 1 to 5, and the conventions of skill writing.
+
+use skillgauge_format::cases::{
+    CasesGrading, ConventionCheck, ConventionCompliance, CriterionResult, PASSING_SCORE, SuiteCase,
+    Verdict,
+};
+use skillgauge_format::evals::Metrics;
+use skillgauge_format::{Extra, Number, write};
+
+use super::convention::{front_matter, token_efficiency};
+use super::evals::claim;
+use super::evidence::Evidence;
+use super::vote::{Majority, Median};
+use super::{NotGraded, Votes};
+use crate::judge::answer::{CasesAnswer, JudgedConvention, JudgedScore, ids};
+use crate::judge::material::Corpus;
+use crate::skill::Skill;
+
+/// A run that is graded.
+#[derive(Clone, Copy, Debug)]
+pub struct CasesSubject<'s> {
+    /// The case.
+    pub case: &'s SuiteCase,
+    /// Which version of the skill was tested.
+    pub version: u64,
+    /// The number of the run, from 1.
+    pub run: u64,
+    /// The skill, for the conventions.
+    pub skill: Option<&'s Skill>,
+    /// What the run did.
+    pub metrics: Option<&'s Metrics>,
+}
+
+/// Makes the grading. Without any answer there is none: every score of this file must be there.
+pub fn grade_cases(
+    subject: &CasesSubject<'_>,
+    votes: &Votes<CasesAnswer>,
+    corpus: &Corpus,
+) -> Result<CasesGrading, NotGraded> {
+    let first = votes.answers.first().ok_or_else(|| NotGraded::of(votes))?;
+    let criteria = &subject.case.expectations;
+    let mut results = Vec::with_capacity(criteria.len());
+    for (id, criterion) in ids('C', criteria.len()).zip(criteria) {
+        let given: Vec<&JudgedScore> =
+            votes.answers.iter().filter_map(|answer| answer.criteria.get(&id)).collect();
+        let result = judge_criterion(&criterion.criterion, &given, corpus);
+        results.push(result.ok_or_else(|| NotGraded::of(votes))?);
+    }
+    let scores = |is_wanted: &dyn Fn(usize) -> bool| -> Vec<u8> {
+        let wanted = results.iter().enumerate().filter(|(index, _)| is_wanted(*index));
+        wanted.map(|(_, result)| result.score).collect()
+    };
+    let all = scores(&|_| true);
+    let required = scores(&|index| criteria[index].required);
+    // A suite without a required criterion is refused elsewhere; then all of them count.
+    let required = if required.is_empty() { all.clone() } else { required };
+    let is_passed = required.iter().all(|&score| score >= PASSING_SCORE);
+    Ok(CasesGrading {
+        case_id: subject.case.id.clone(),
+        version: subject.version,
+        run: subject.run.max(1),
+        overall_score: mean(&all).ok_or_else(|| NotGraded::of(votes))?,
+        required_score: mean(&required).ok_or_else(|| NotGraded::of(votes))?,
+        results,
+        overall: if is_passed { Verdict::Pass } else { Verdict::Fail },
+        convention_compliance: conventions(subject.skill, votes),
+        claims: first.claims.iter().map(|judged| claim(judged, corpus)).collect(),
+        user_notes_summary: first.user_notes_summary.trim().to_owned(),
+        eval_feedback: first.eval_feedback.trim().to_owned(),
+        execution_metrics: subject.metrics.cloned().unwrap_or_default(),
+        extra: Extra::new(),
+    })
+}
+
+fn mean(scores: &[u8]) -> Option<Number> {
+    let count = u32::try_from(scores.len()).ok().filter(|&count| count > 0)?;
+    let sum: f64 = scores.iter().map(|&score| f64::from(score)).sum();
+    Some(Number::Float(write::round_score(sum / f64::from(count))))
+}
+
+/// The highest score that does not pass: what is left of a passing score whose quotes are nowhere.
+const VOIDED: u8 = PASSING_SCORE - 1;
+
+fn judge_criterion(
+    criterion: &str,
+    given: &[&JudgedScore],
+    corpus: &Corpus,
+) -> Option<CriterionResult> {
+    let evidence: Vec<Evidence> =
+        given.iter().map(|vote| Evidence::look_up(corpus, &vote.quotes)).collect();
+    let counts = |(vote, evidence): (&&JudgedScore, &Evidence)| {
+        if evidence.holds() { vote.score } else { vote.score.min(VOIDED) }
+    };
+    let scores: Vec<u8> = given.iter().zip(&evidence).map(counts).collect();
+    let median = Median::of(&scores)?;
+    let (vote, evidence) = (given[median.speaker], &evidence[median.speaker]);
+    let described = evidence.describe(&vote.reasoning);
+    let objection = evidence.objection().filter(|_| vote.score >= PASSING_SCORE);
+    let reasoning = match &objection {
+        Some(objection) => format!("Pass voided: {objection}. {described}"),
+        None => described,
+    };
+    let mut result = CriterionResult::new(criterion, median.score, reasoning);
+    evidence.store(&mut result.extra);
+    if objection.is_some() {
+        result.extra.insert("evidence_found".to_owned(), false.into());
+        result.extra.insert("voided".to_owned(), true.into());
+        result.extra.insert("judged_score".to_owned(), vote.score.into());
+    }
+    median.store(&mut result.extra);
+    Some(result)
+}
+
+/// Two conventions are computed, three are judged.
+fn conventions(skill: Option<&Skill>, votes: &Votes<CasesAnswer>) -> ConventionCompliance {
+    ConventionCompliance {
+        frontmatter: skill.map_or_else(not_known, front_matter),
+        description_field: judge_convention("description_field", votes),
+        token_efficiency: skill.map_or_else(not_known, token_efficiency),
+        progressive_disclosure: judge_convention("progressive_disclosure", votes),
+        type_alignment: judge_convention("type_alignment", votes),
+        extra: Extra::new(),
+    }
+}
+
+fn not_known() -> ConventionCheck {
+    let mut extra = Extra::new();
+    extra.insert("not_judged".to_owned(), "no skill".into());
+    let details = "Not judged: the skill was not given".to_owned();
+    ConventionCheck { passed: false, details, extra }
+}
+
+fn judge_convention(name: &str, votes: &Votes<CasesAnswer>) -> ConventionCheck {
+    let given: Vec<&JudgedConvention> =
+        votes.answers.iter().filter_map(|answer| answer.conventions.get(name)).collect();
+    let verdicts: Vec<bool> = given.iter().map(|vote| vote.passed).collect();
+    let Some(majority) = Majority::of(&verdicts) else { return not_known() };
+    let mut extra = Extra::new();
+    majority.store(&mut extra);
+    let details = given[majority.speaker].details.trim().to_owned();
+    ConventionCheck { passed: majority.passed, details, extra }
+}

@@ -1,0 +1,304 @@
+//! The grading of a run of an `evals` suite: structural checks, then judged expectations; rubric; gate.
+
+use indexmap::IndexMap;
+use skillgauge_format::evals::{
+    CheckResult, Dimension, Eval, EvalFeedback, EvalSuggestion, EvalsGrading, Metrics, RubricScore,
+    RubricSummary, Structural, Timing, UserNotesSummary,
+};
+use skillgauge_format::part::{Claim, GradedExpectation, Statement, Tally};
+use skillgauge_format::{Extra, Number, write};
+
+use super::Votes;
+use super::evidence::Evidence;
+use super::vote::{Majority, Median};
+use crate::judge::answer::{
+    EvalsAnswer, FeedbackAnswer, JudgedClaim, JudgedScore, JudgedStatement, JudgedVerdict,
+    NotesAnswer, ids,
+};
+use crate::judge::material::Corpus;
+
+/// The best score of a rubric.
+const BEST: f64 = 5.0;
+
+/// A run that is graded.
+#[derive(Clone, Copy, Debug)]
+pub struct EvalsSubject<'s> {
+    /// The case.
+    pub eval: &'s Eval,
+    /// What the structural checks found; none when they were not evaluated.
+    pub structural: Option<&'s Structural>,
+    /// Whether a failed critical check ends the grading.
+    pub structural_gate: bool,
+    /// What the run did.
+    pub metrics: Option<&'s Metrics>,
+    /// How long it took.
+    pub timing: Option<&'s Timing>,
+}
+
+/// Whether a judge is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// There is something to judge.
+    Judge,
+    /// The case has neither statements nor a rubric.
+    Nothing,
+    /// The gate is closed: these critical checks failed.
+    Gated(Vec<String>),
+}
+
+impl EvalsSubject<'_> {
+    /// Whether a judge is needed.
+    pub fn need(&self) -> Need {
+        let failed = self.structural.filter(|found| self.structural_gate && !found.gate_passed);
+        if let Some(structural) = failed {
+            let is_failed = |check: &&CheckResult| check.critical && !check.passed;
+            let checks = structural.expectations.iter().filter(is_failed);
+            return Need::Gated(checks.map(|check| check.id.clone()).collect());
+        }
+        let has_statements = self.eval.statements().next().is_some();
+        if has_statements || !self.dimensions().is_empty() { Need::Judge } else { Need::Nothing }
+    }
+
+    fn dimensions(&self) -> &[Dimension] {
+        self.eval.quality_rubric.as_ref().map_or(&[], |rubric| &rubric.dimensions)
+    }
+
+    /// Checks of the suite that have no result.
+    fn unchecked(&self) -> impl Iterator<Item = String> {
+        let known = |id: &str| {
+            self.structural
+                .is_some_and(|found| found.expectations.iter().any(|check| check.id == id))
+        };
+        let checks = self.eval.structural_expectations.iter().flatten();
+        checks
+            .filter(move |check| !known(&check.id))
+            .map(|check| format!("{}: the structural check was not evaluated", check.description))
+    }
+}
+
+/// Makes the grading. What no vote has answered is named in `judge_errors` and counted nowhere.
+pub fn grade_evals(
+    subject: &EvalsSubject<'_>,
+    votes: &Votes<EvalsAnswer>,
+    corpus: &Corpus,
+) -> EvalsGrading {
+    let need = subject.need();
+    let mut grading = Grading { corpus, expectations: Vec::new(), errors: Vec::new() };
+    grading.errors.extend(subject.unchecked());
+    let checks = subject.structural.iter().flat_map(|structural| &structural.expectations);
+    grading.expectations.extend(checks.map(check_result));
+    match &need {
+        Need::Gated(checks) => grading.gate(subject.eval, checks),
+        Need::Nothing => {}
+        Need::Judge => grading.judge(subject.eval, votes),
+    }
+    let rubric =
+        if need == Need::Judge { grading.rubric(subject.dimensions(), votes) } else { None };
+    let first = votes.answers.first().filter(|_| need == Need::Judge);
+    let Grading { expectations, errors, .. } = grading;
+    let passed = expectations.iter().filter(|expectation| expectation.passed).count() as u64;
+    let mut extra = Extra::new();
+    if let Some(structural) = subject.structural {
+        extra.insert("gate_passed".to_owned(), structural.gate_passed.into());
+    }
+    EvalsGrading {
+        summary: Tally::new(passed, expectations.len() as u64 - passed),
+        expectations: Some(expectations),
+        assertion_results: None,
+        rubric_summary: rubric.as_ref().and_then(|scores| summary(subject.dimensions(), scores)),
+        rubric_scores: rubric,
+        execution_metrics: subject.metrics.cloned(),
+        timing: subject.timing.cloned(),
+        claims: first
+            .map(|answer| answer.claims.iter().map(|claimed| claim(claimed, corpus)).collect()),
+        user_notes_summary: first.map(|answer| notes(&answer.user_notes)),
+        eval_feedback: first.map(|answer| feedback(&answer.eval_feedback)),
+        judge_errors: (!errors.is_empty()).then_some(errors),
+        extra,
+    }
+}
+
+struct Grading<'c> {
+    corpus: &'c Corpus,
+    expectations: Vec<GradedExpectation>,
+    errors: Vec<String>,
+}
+
+impl Grading<'_> {
+    /// Expectations that were not judged because of the gate have failed.
+    fn gate(&mut self, eval: &Eval, checks: &[String]) {
+        let evidence =
+            format!("Not judged: the structural gate is closed ({} failed)", checks.join(", "));
+        for statement in eval.statements() {
+            let mut graded = unjudged(statement);
+            graded.evidence = Some(evidence.clone());
+            graded.extra.insert("not_judged".to_owned(), "gate".into());
+            self.expectations.push(graded);
+        }
+    }
+
+    fn judge(&mut self, eval: &Eval, votes: &Votes<EvalsAnswer>) {
+        let statements: Vec<&Statement> = eval.statements().collect();
+        for (id, statement) in ids('E', statements.len()).zip(statements) {
+            let given: Vec<&JudgedStatement> =
+                votes.answers.iter().filter_map(|answer| answer.expectations.get(&id)).collect();
+            match judge_statement(statement, &given, self.corpus) {
+                Some(graded) => self.expectations.push(graded),
+                None => self.errors.push(format!("{}: {}", statement.text(), votes.reason())),
+            }
+        }
+    }
+
+    fn rubric(
+        &mut self,
+        dimensions: &[Dimension],
+        votes: &Votes<EvalsAnswer>,
+    ) -> Option<IndexMap<String, RubricScore>> {
+        let mut scores = IndexMap::new();
+        for (id, dimension) in ids('D', dimensions.len()).zip(dimensions) {
+            let given: Vec<&JudgedScore> =
+                votes.answers.iter().filter_map(|answer| answer.rubric.get(&id)).collect();
+            match judge_score(&given, self.corpus) {
+                Some(score) => {
+                    scores.insert(dimension.name.clone(), score);
+                }
+                None => self.errors.push(format!("rubric {}: {}", dimension.name, votes.reason())),
+            }
+        }
+        (!scores.is_empty()).then_some(scores)
+    }
+}
+
+/// A structural check as an expectation of the grading.
+fn check_result(check: &CheckResult) -> GradedExpectation {
+    let mut extra = Extra::new();
+    extra.insert("id".to_owned(), check.id.clone().into());
+    extra.insert("type".to_owned(), check.check_type.clone().into());
+    extra.insert("critical".to_owned(), check.critical.into());
+    GradedExpectation {
+        text: check.text.clone(),
+        passed: check.passed,
+        evidence: Some(check.evidence.clone()),
+        extra,
+    }
+}
+
+fn unjudged(statement: &Statement) -> GradedExpectation {
+    let mut extra = Extra::new();
+    if let Statement::Object(object) = statement
+        && let Some(id) = &object.id
+    {
+        extra.insert("id".to_owned(), id.clone().into());
+    }
+    GradedExpectation { text: statement.text().to_owned(), passed: false, evidence: None, extra }
+}
+
+/// The verdict of the votes on a statement; nothing without a vote.
+pub(super) fn judge_statement(
+    statement: &Statement,
+    given: &[&JudgedStatement],
+    corpus: &Corpus,
+) -> Option<GradedExpectation> {
+    let evidence: Vec<Evidence> =
+        given.iter().map(|vote| Evidence::look_up(corpus, &vote.quotes)).collect();
+    let is_pass = |(vote, evidence): (&&JudgedStatement, &Evidence)| {
+        vote.verdict == JudgedVerdict::Pass && evidence.holds()
+    };
+    let verdicts: Vec<bool> = given.iter().zip(&evidence).map(is_pass).collect();
+    let majority = Majority::of(&verdicts)?;
+    let (vote, evidence) = (given[majority.speaker], &evidence[majority.speaker]);
+    let mut graded = GradedExpectation { passed: majority.passed, ..unjudged(statement) };
+    let objection = evidence.objection().filter(|_| vote.verdict == JudgedVerdict::Pass);
+    let described = evidence.describe(&vote.reasoning);
+    graded.evidence = Some(match &objection {
+        Some(objection) => format!("Pass voided: {objection}. {described}"),
+        None => described,
+    });
+    evidence.store(&mut graded.extra);
+    if objection.is_some() {
+        graded.extra.insert("evidence_found".to_owned(), false.into());
+        graded.extra.insert("voided".to_owned(), true.into());
+    }
+    majority.store(&mut graded.extra);
+    Some(graded)
+}
+
+fn judge_score(given: &[&JudgedScore], corpus: &Corpus) -> Option<RubricScore> {
+    let scores: Vec<u8> = given.iter().map(|vote| vote.score).collect();
+    let median = Median::of(&scores)?;
+    let vote = given[median.speaker];
+    let evidence = Evidence::look_up(corpus, &vote.quotes);
+    let mut extra = Extra::new();
+    evidence.store(&mut extra);
+    median.store(&mut extra);
+    Some(RubricScore { score: median.score, evidence: evidence.describe(&vote.reasoning), extra })
+}
+
+/// The weighted mean of the dimensions; none when one of them has no score, since the rest would be another rubric.
+fn summary(
+    dimensions: &[Dimension],
+    scores: &IndexMap<String, RubricScore>,
+) -> Option<RubricSummary> {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for dimension in dimensions {
+        let score = scores.get(&dimension.name)?;
+        sum += f64::from(score.score) * dimension.weight();
+        weights += dimension.weight();
+    }
+    let mean = sum / weights;
+    (weights > 0.0 && mean.is_finite()).then(|| RubricSummary {
+        weighted_mean: Number::Float(write::round_score(mean)),
+        max_possible: Number::Float(BEST),
+        normalized: Number::Float(write::round_rate(mean / BEST)),
+        extra: Extra::new(),
+    })
+}
+
+/// A claim; one that is said to hold and whose quotes are nowhere does not.
+pub(super) fn claim(judged: &JudgedClaim, corpus: &Corpus) -> Claim {
+    let evidence = Evidence::look_up(corpus, &judged.quotes);
+    let objection = evidence.objection().filter(|_| judged.verified);
+    let described = evidence.describe(&judged.evidence);
+    let mut extra = Extra::new();
+    evidence.store(&mut extra);
+    if objection.is_some() {
+        extra.insert("evidence_found".to_owned(), false.into());
+    }
+    Claim {
+        claim: judged.claim.clone(),
+        claim_type: judged.claim_type.clone(),
+        verified: judged.verified && objection.is_none(),
+        evidence: Some(match objection {
+            Some(objection) => format!("Not verified: {objection}. {described}"),
+            None => described,
+        }),
+        extra,
+    }
+}
+
+fn notes(answer: &NotesAnswer) -> UserNotesSummary {
+    UserNotesSummary {
+        uncertainties: Some(answer.uncertainties.clone()),
+        needs_review: Some(answer.needs_review.clone()),
+        workarounds: Some(answer.workarounds.clone()),
+        extra: Extra::new(),
+    }
+}
+
+fn feedback(answer: &FeedbackAnswer) -> EvalFeedback {
+    let suggestions = answer.suggestions.iter().filter(|given| !given.reason.trim().is_empty());
+    EvalFeedback {
+        suggestions: Some(
+            suggestions
+                .map(|given| EvalSuggestion {
+                    assertion: Some(given.assertion.trim().to_owned())
+                        .filter(|text| !text.is_empty()),
+                    reason: given.reason.trim().to_owned(),
+                    extra: Extra::new(),
+                })
+                .collect(),
+        ),
+        overall: Some(answer.overall.trim().to_owned()),
+        extra: Extra::new(),
+    }
+}

@@ -1,0 +1,105 @@
+//! From answers to a grading: evidence is looked up, votes are counted, means and gates are computed.
+//!
+//! One module for each of the three shapes. What all share: [`Votes`] are the answers to the same question,
+//! [`Evidence`] is what became of the quotes in one of them.
+
+mod behaviour;
+mod cases;
+mod convention;
+mod evals;
+mod evidence;
+mod vote;
+
+use std::fmt;
+
+use serde_json::Value;
+use skillgauge_format::Extra;
+use skillgauge_format::cases::CasesGrading;
+use skillgauge_format::evals::EvalsGrading;
+use skillgauge_format::trigger::BehaviourGrading;
+
+pub use behaviour::grade_behaviour;
+pub use cases::{CasesSubject, grade_cases};
+pub use convention::{WORD_TARGET, front_matter, token_efficiency};
+pub use evals::{EvalsSubject, Need, grade_evals};
+pub use evidence::{Evidence, Quote};
+
+/// The answers to one question, one for each vote that came to something, and why the others did not.
+#[derive(Clone, Debug)]
+pub struct Votes<A> {
+    /// The answers, in the order of the asking.
+    pub answers: Vec<A>,
+    /// Why a vote has no answer.
+    pub failures: Vec<String>,
+}
+
+impl<A> Default for Votes<A> {
+    fn default() -> Self {
+        Self { answers: Vec::new(), failures: Vec::new() }
+    }
+}
+
+impl<A> Votes<A> {
+    /// A single answer.
+    pub fn one(answer: A) -> Self {
+        Self { answers: vec![answer], failures: Vec::new() }
+    }
+
+    /// How often was asked.
+    pub fn asked(&self) -> usize {
+        self.answers.len() + self.failures.len()
+    }
+
+    /// Why there is no answer at all.
+    fn reason(&self) -> String {
+        let mut failures = self.failures.clone();
+        failures.dedup();
+        if failures.is_empty() { "the judge was not asked".to_owned() } else { failures.join("; ") }
+    }
+}
+
+/// Nothing could be graded: no vote came to an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct NotGraded {
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for NotGraded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the judge gave no answer that can be used: {}", self.reason)
+    }
+}
+
+impl NotGraded {
+    fn of<A>(votes: &Votes<A>) -> Self {
+        Self { reason: votes.reason() }
+    }
+}
+
+/// On how many verdicts and scores of an `evals` grading the votes differ.
+pub fn disagreements_of_evals(grading: &EvalsGrading) -> u32 {
+    let scores = grading.rubric_scores.iter().flat_map(|scores| scores.values());
+    let verdicts = grading.verdicts().map(|verdict| &verdict.extra);
+    count(verdicts.chain(scores.map(|score| &score.extra)))
+}
+
+/// On how many scores and conventions of a `cases` grading the votes differ.
+pub fn disagreements_of_cases(grading: &CasesGrading) -> u32 {
+    let found = &grading.convention_compliance;
+    let conventions =
+        [&found.description_field, &found.progressive_disclosure, &found.type_alignment];
+    let results = grading.results.iter().map(|result| &result.extra);
+    count(results.chain(conventions.map(|convention| &convention.extra)))
+}
+
+/// On how many verdicts and scores of a behaviour grading the votes differ.
+pub fn disagreements_of_behaviour(grading: &BehaviourGrading) -> u32 {
+    let verdicts = grading.assertions.iter().map(|verdict| &verdict.extra);
+    count(verdicts.chain(grading.dimensions.all().map(|dimension| &dimension.extra)))
+}
+
+fn count<'e>(extras: impl Iterator<Item = &'e Extra>) -> u32 {
+    let is_one = |extra: &&Extra| extra.get("disagreement") == Some(&Value::Bool(true));
+    u32::try_from(extras.filter(is_one).count()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,120 @@
+//! What a judge sees of a run, and what its quotes are looked up in.
+//!
+//! A [`Material`] is made once for each run: digests of transcript and outputs within a [`Budget`], and the [`Corpus`]
+//! with the whole text of both. Nothing in it says under which conditions the run was made: folder names are taken out
+//! ([`Blind`]). Everything is untrusted; [`Fence`] puts it between lines that it cannot forge.
+
+mod blind;
+mod corpus;
+mod fence;
+mod outputs;
+mod transcript;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use skillgauge_format::transcript::Transcript;
+
+pub use blind::Blind;
+pub use corpus::Corpus;
+pub use fence::Fence;
+pub use outputs::{OutputsDigest, OutputsLeftOut};
+pub use transcript::{TranscriptDigest, TranscriptLeftOut};
+
+/// How much a judge is shown, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Of the transcript.
+    pub transcript: usize,
+    /// Of the contents of all output files together.
+    pub outputs: usize,
+    /// Of one output file.
+    pub file: usize,
+    /// How many output files are listed by name.
+    pub listed: usize,
+    /// Of the skill's SKILL.md, where it is shown.
+    pub skill: usize,
+}
+
+/// About 40,000 tokens in all: enough for nearly every run, and cheap enough to ask three times.
+impl Default for Budget {
+    fn default() -> Self {
+        Self { transcript: 60_000, outputs: 60_000, file: 24_000, listed: 400, skill: 30_000 }
+    }
+}
+
+/// Where the material comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'s> {
+    /// What the agent did; none when there is no transcript.
+    pub transcript: Option<&'s Transcript>,
+    /// The folder with what it produced; none when only a transcript is judged.
+    pub outputs: Option<&'s Path>,
+    /// The text of SKILL.md, where the judge is to see it.
+    pub skill: Option<&'s str>,
+    /// Paths that must not be shown.
+    pub blind: &'s Blind,
+}
+
+/// What a judge sees of a run.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// The transcript within its budget.
+    pub transcript: TranscriptDigest,
+    /// The outputs within their budget; none when only a transcript is judged.
+    pub outputs: Option<OutputsDigest>,
+    /// SKILL.md within its budget.
+    pub skill: Option<String>,
+    /// All of it, to look quotes up in.
+    pub corpus: Corpus,
+}
+
+/// What a judge was not shown; a part that was shown completely is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Of the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<TranscriptLeftOut>,
+    /// Of the outputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<OutputsLeftOut>,
+}
+
+impl LeftOut {
+    /// Whether everything was shown.
+    pub fn is_empty(&self) -> bool {
+        self.transcript.is_none() && self.outputs.is_none()
+    }
+}
+
+impl Material {
+    /// Reads and digests. What cannot be read is said in the digest: there is always something to judge.
+    pub fn gather(sources: &Sources<'_>, budget: &Budget) -> Self {
+        let mut corpus = Corpus::default();
+        let blind = sources.blind;
+        let outputs =
+            sources.outputs.map(|folder| outputs::digest(folder, blind, budget, &mut corpus));
+        let transcript = match sources.transcript {
+            Some(found) => transcript::digest(found, blind, budget.transcript, &mut corpus),
+            None => TranscriptDigest::absent(),
+        };
+        // Our own lines, such as the list of files, may be quoted as well.
+        if let Some(digest) = &outputs {
+            corpus.add("list of files", &digest.text);
+        }
+        corpus.add("transcript", &transcript.text);
+        let skill = sources.skill.map(|text| {
+            let text = blind.apply(text);
+            crate::text::cut_middle(&text, budget.skill).0
+        });
+        Self { transcript, outputs, skill, corpus }
+    }
+
+    /// What is not shown.
+    pub fn left_out(&self) -> LeftOut {
+        LeftOut {
+            transcript: self.transcript.left_out.clone(),
+            outputs: self.outputs.as_ref().and_then(|digest| digest.left_out.clone()),
+        }
+    }
+}

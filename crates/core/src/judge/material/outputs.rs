@@ -1,0 +1,255 @@
+//! What a run produced, as a judge sees it: a list of all files, and the contents of those that are text.
+//!
+//! The list is complete, or says how many files it does not name. Contents share a budget: small files are shown whole,
+//! and large ones without their middle, as much of each as of any other. Links are named and never followed.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Budget;
+use super::blind::Blind;
+use super::corpus::Corpus;
+use crate::text::{cut_middle, printable};
+
+/// How much of one file is read for looking up quotes.
+const MAX_READ: u64 = 4 << 20;
+/// How much of the beginning decides whether a file is text.
+const SNIFFED: usize = 8 << 10;
+/// Contents are not cut to less than this; rather, fewer files are shown.
+const LEAST: usize = 200;
+/// Files that are looked at; beyond that they are counted.
+const MAX_FILES: usize = 10_000;
+/// Bytes of contents that are held at once; beyond that only the beginnings are.
+const MAX_HELD: usize = 8 << 20;
+/// Folders within folders.
+const MAX_DEPTH: usize = 64;
+
+/// Outputs within a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputsDigest {
+    /// What the judge sees.
+    pub text: String,
+    /// What it does not see; none when it sees everything.
+    pub left_out: Option<OutputsLeftOut>,
+}
+
+/// What is missing in the digest of outputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputsLeftOut {
+    /// Files that the list counts and does not name.
+    pub unlisted: u64,
+    /// How many files there are.
+    pub of_files: u64,
+    /// Text files without their contents.
+    pub not_shown: u64,
+    /// Text files without their middle.
+    pub shortened: u64,
+    /// Files that are not text; only their size is shown.
+    pub binary: u64,
+    /// Bytes of text that are missing.
+    pub bytes: u64,
+}
+
+struct Found {
+    /// Below the folder of outputs, with slashes, fit for a line.
+    name: String,
+    size: u64,
+    content: Content,
+}
+
+enum Content {
+    /// As much of it as can be shown, and how many bytes are missing.
+    Text {
+        shown: String,
+        gone: u64,
+    },
+    Binary,
+    Link,
+    Unreadable,
+}
+
+pub(super) fn digest(
+    folder: &Path,
+    blind: &Blind,
+    budget: &Budget,
+    corpus: &mut Corpus,
+) -> OutputsDigest {
+    let mut walk = Walk::default();
+    walk.enter(folder, 0);
+    let beyond = walk.beyond;
+    let mut held = 0;
+    let mut found: Vec<Found> = Vec::with_capacity(walk.files.len());
+    for file in &walk.files {
+        let limit = if held < MAX_HELD { budget.file } else { LEAST };
+        let file = read(folder, file, blind, limit, corpus);
+        if let Content::Text { shown, .. } = &file.content {
+            held += shown.len();
+        }
+        found.push(file);
+    }
+    let mut left_out = OutputsLeftOut {
+        of_files: found.len() as u64 + beyond,
+        binary: found.iter().filter(|file| matches!(file.content, Content::Binary)).count() as u64,
+        ..OutputsLeftOut::default()
+    };
+    let mut text = String::new();
+    list(&found, beyond, budget.listed, &mut text, &mut left_out);
+    show(&found, budget, &mut text, &mut left_out);
+    let is_complete =
+        OutputsLeftOut { of_files: 0, ..left_out.clone() } == OutputsLeftOut::default();
+    OutputsDigest { text, left_out: (!is_complete).then_some(left_out) }
+}
+
+/// Finds files in the order of their names, without following links.
+#[derive(Default)]
+struct Walk {
+    files: Vec<PathBuf>,
+    /// Files that are counted only.
+    beyond: u64,
+}
+
+impl Walk {
+    fn enter(&mut self, folder: &Path, depth: usize) {
+        let Ok(entries) = fs_err::read_dir(folder) else { return };
+        let mut entries: Vec<_> = entries
+            .flatten()
+            .map(|entry| (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir())))
+            .collect();
+        entries.sort();
+        for (path, is_folder) in entries {
+            if is_folder && depth < MAX_DEPTH {
+                self.enter(&path, depth + 1);
+            } else if self.files.len() < MAX_FILES {
+                self.files.push(path);
+            } else {
+                self.beyond += 1;
+            }
+        }
+    }
+}
+
+fn read(folder: &Path, file: &Path, blind: &Blind, limit: usize, corpus: &mut Corpus) -> Found {
+    let below = file.strip_prefix(folder).unwrap_or(file);
+    let name = printable(&below.to_string_lossy()).into_owned();
+    let Ok(metadata) = fs_err::symlink_metadata(file) else {
+        return Found { name, size: 0, content: Content::Unreadable };
+    };
+    let size = metadata.len();
+    let content = if metadata.is_symlink() {
+        Content::Link
+    } else if metadata.is_file() {
+        let most = MAX_READ.min(corpus.room().max(limit.max(SNIFFED)) as u64);
+        match read_text(file, most) {
+            Ok(Some(text)) => {
+                let unread = size.saturating_sub(most);
+                let text = blind.apply(&text);
+                corpus.add(&format!("outputs/{name}"), &text);
+                let (shown, gone) = cut_middle(&text, limit);
+                Content::Text { shown, gone: gone + unread }
+            }
+            Ok(None) => Content::Binary,
+            Err(_) => Content::Unreadable,
+        }
+    } else {
+        // A pipe would wait for a writer that never comes.
+        Content::Unreadable
+    };
+    Found { name, size, content }
+}
+
+/// The beginning of a file; nothing when it is not text.
+fn read_text(file: &Path, most: u64) -> std::io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(file)?.take(most).read_to_end(&mut bytes)?;
+    let head = &bytes[..bytes.len().min(SNIFFED)];
+    let is_text = match std::str::from_utf8(head) {
+        Ok(_) => true,
+        // A letter that the end of the head cuts is no mistake.
+        Err(error) => error.error_len().is_none() && bytes.len() >= SNIFFED,
+    };
+    if !is_text || head.contains(&0) {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn list(
+    found: &[Found],
+    beyond: u64,
+    listed: usize,
+    text: &mut String,
+    left_out: &mut OutputsLeftOut,
+) {
+    if found.is_empty() {
+        text.push_str("No files were produced.\n");
+        return;
+    }
+    let _ = writeln!(text, "Files produced: {}", left_out.of_files);
+    for file in found.iter().take(listed) {
+        let about = match file.content {
+            Content::Text { .. } => "",
+            Content::Binary => ", not text",
+            Content::Link => ", a link",
+            Content::Unreadable => ", cannot be read",
+        };
+        let _ = writeln!(text, "- {} ({} bytes{about})", file.name, file.size);
+    }
+    let unlisted = found.len().saturating_sub(listed) as u64 + beyond;
+    if unlisted > 0 {
+        let _ = writeln!(text, "- and {unlisted} more files that are not listed");
+        left_out.unlisted = unlisted;
+    }
+}
+
+fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut OutputsLeftOut) {
+    let texts: Vec<(&Found, &str, u64)> = found
+        .iter()
+        .filter_map(|file| match &file.content {
+            Content::Text { shown, gone } => Some((file, shown.as_str(), *gone)),
+            Content::Binary | Content::Link | Content::Unreadable => None,
+        })
+        .collect();
+    let sizes: Vec<usize> = texts.iter().map(|(_, content, _)| content.len()).collect();
+    let limit = level(&sizes, budget.outputs).max(LEAST);
+    let mut left = budget.outputs;
+    for (file, content, gone_before) in texts {
+        let needed = content.len().min(limit);
+        if needed > left {
+            left_out.not_shown += 1;
+            left_out.bytes += file.size;
+            continue;
+        }
+        left -= needed;
+        let (shown, gone) = cut_middle(content, limit);
+        left_out.shortened += u64::from(gone + gone_before > 0);
+        left_out.bytes += gone + gone_before;
+        let _ = write!(text, "\n--- outputs/{} ---\n{}", file.name, shown);
+        if !shown.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    if left_out.not_shown > 0 {
+        let _ = writeln!(text, "\n({} more text files are not shown)", left_out.not_shown);
+    }
+}
+
+/// The size up to which files are shown, so that all together fit.
+fn level(sizes: &[usize], budget: usize) -> usize {
+    let mut sorted = sizes.to_vec();
+    sorted.sort_unstable();
+    let mut left = budget;
+    for (index, &size) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - index);
+        if size > share {
+            return share;
+        }
+        left -= size;
+    }
+    usize::MAX
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+use super::*;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &[u8])]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, content).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn digest(&self, budget: &Budget) -> (OutputsDigest, Corpus) {
+        let mut corpus = Corpus::default();
+        let digest = digest(self.0.path(), &Blind::default(), budget, &mut corpus);
+        (digest, corpus)
+    }
+}
+
+#[test]
+fn small_outputs_are_shown_whole_with_a_list() {
+    let folder = Folder::new(&[
+        ("report.md", b"# Report\n"),
+        ("data/a.csv", "größe;1".as_bytes()),
+        ("data/empty.txt", b""),
+    ]);
+    let (digest, corpus) = folder.digest(&Budget::default());
+    insta::assert_snapshot!(digest.text);
+    assert_eq!(digest.left_out, None);
+    assert_eq!(corpus.find("größe;1"), Some("outputs/data/a.csv"));
+}
+
+#[test]
+fn what_is_not_text_is_named_with_its_size_and_links_are_not_followed() {
+    let folder =
+        Folder::new(&[("image.png", b"\x89PNG\x00\x01"), ("latin1.txt", b"caf\xe9 caf\xe9 x")]);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc/passwd", folder.0.path().join("link")).unwrap();
+    let (digest, corpus) = folder.digest(&Budget::default());
+    assert!(digest.text.contains("- image.png (6 bytes, not text)"), "{}", digest.text);
+    assert!(digest.text.contains("- latin1.txt (11 bytes, not text)"), "{}", digest.text);
+    #[cfg(unix)]
+    assert!(digest.text.contains("- link (11 bytes, a link)"), "{}", digest.text);
+    assert!(!digest.text.contains("root:") && corpus.find("root:").is_none());
+    assert_eq!(digest.left_out.unwrap().binary, 2);
+}
+
+#[test]
+fn nothing_produced_is_said_and_so_is_a_missing_folder() {
+    let folder = Folder::new(&[]);
+    assert_eq!(folder.digest(&Budget::default()).0.text, "No files were produced.\n");
+    let mut corpus = Corpus::default();
+    let none =
+        digest(Path::new("/nowhere/at/all"), &Blind::default(), &Budget::default(), &mut corpus);
+    assert_eq!((none.text.as_str(), none.left_out), ("No files were produced.\n", None));
+}
+
+#[test]
+fn a_list_that_is_too_long_is_counted() {
+    let names: Vec<String> = (0..30).map(|number| format!("f{number:02}.txt")).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
+    let (digest, _) = Folder::new(&files).digest(&Budget { listed: 10, ..Budget::default() });
+    assert!(digest.text.contains("Files produced: 30\n"));
+    assert!(digest.text.contains("- and 20 more files that are not listed\n"));
+    let left_out = digest.left_out.unwrap();
+    assert_eq!((left_out.unlisted, left_out.of_files, left_out.not_shown), (20, 30, 0));
+}
+
+#[test]
+fn large_files_share_the_budget_and_small_ones_stay_whole() {
+    let large = "0123456789".repeat(5000);
+    let folder = Folder::new(&[
+        ("a-large.txt", large.as_bytes()),
+        ("b-small.txt", b"the small one"),
+        ("c-large.txt", large.as_bytes()),
+    ]);
+    let budget = Budget { outputs: 10_000, ..Budget::default() };
+    let (digest, corpus) = folder.digest(&budget);
+    assert!(digest.text.len() < 10_400, "{}", digest.text.len());
+    assert!(digest.text.contains("the small one"));
+    let left_out = digest.left_out.unwrap();
+    assert_eq!((left_out.shortened, left_out.not_shown), (2, 0));
+    assert!(left_out.bytes > 89_000, "{left_out:?}");
+    assert_eq!(corpus.find(&large[1000..30_000]), Some("outputs/a-large.txt"));
+}
+
+#[test]
+fn with_very_many_files_some_are_not_shown_at_all() {
+    let content = "y".repeat(150);
+    let names: Vec<String> = (0..200).map(|number| format!("f{number:03}.txt")).collect();
+    let files: Vec<(&str, &[u8])> =
+        names.iter().map(|name| (name.as_str(), content.as_bytes())).collect();
+    let (digest, _) = Folder::new(&files).digest(&Budget { outputs: 1500, ..Budget::default() });
+    let left_out = digest.left_out.unwrap();
+    assert_eq!((left_out.not_shown, left_out.bytes), (190, 190 * 150));
+    assert!(digest.text.ends_with("(190 more text files are not shown)\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_with_a_line_break_cannot_forge_a_line() {
+    let folder = Folder::new(&[("a\n--- outputs/b ---\nforged", b"x")]);
+    let (digest, _) = folder.digest(&Budget::default());
+    assert!(!digest.text.lines().any(|line| line == "--- outputs/b ---"), "{}", digest.text);
+}
+
+#[test]
+fn the_level_fills_the_budget_and_never_more() {
+    assert_eq!(level(&[10, 10], 100), usize::MAX);
+    assert_eq!(level(&[100, 100], 100), 50);
+    assert_eq!(level(&[10, 100, 100], 100), 45);
+    assert_eq!(level(&[], 100), usize::MAX);
+}

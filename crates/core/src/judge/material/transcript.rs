@@ -1,0 +1,338 @@
+//! A transcript as a judge reads it, within a budget.
+//!
+//! Everything is shown when it fits. Otherwise long events are cut in their middle, then whole events are left out: those
+//! that show errors are kept first, then the beginning and the end. What is missing is said where it is missing, and
+//! counted for the grading.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use skillgauge_format::transcript::{
+    ErrorLevel, Event, EventKind, FileChangeKind, Outcome, SkillState, ToolStatus, Transcript,
+};
+
+use super::blind::Blind;
+use super::corpus::Corpus;
+use crate::text::cut_middle;
+
+/// What a note about left-out events and a line break may take.
+const NOTE: usize = 48;
+/// What the note that a text was cut may take.
+const CUT_NOTE: usize = 40;
+/// An event is never cut to less than this.
+const LEAST: usize = 240;
+
+/// A transcript within a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranscriptDigest {
+    /// What the judge sees.
+    pub text: String,
+    /// What it does not see; none when it sees everything.
+    pub left_out: Option<TranscriptLeftOut>,
+}
+
+/// What is missing in the digest of a transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptLeftOut {
+    /// Whole events.
+    pub events: u64,
+    /// How many there are.
+    pub of_events: u64,
+    /// Events that are shown without their middle.
+    pub shortened: u64,
+    /// Bytes of text in all that is missing.
+    pub bytes: u64,
+    /// Bytes that the transcript itself lacks: they were left out when the run was recorded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub never_recorded: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl TranscriptDigest {
+    /// For a run without a transcript.
+    pub(super) fn absent() -> Self {
+        Self { text: "There is no transcript of this run.".to_owned(), left_out: None }
+    }
+}
+
+/// One event as text.
+struct Entry {
+    text: String,
+    is_error: bool,
+    is_last_words: bool,
+}
+
+pub(super) fn digest(
+    transcript: &Transcript,
+    blind: &Blind,
+    budget: usize,
+    corpus: &mut Corpus,
+) -> TranscriptDigest {
+    let entries = entries(transcript, blind);
+    for entry in &entries {
+        corpus.add("transcript", &entry.text);
+    }
+    let end = ending(transcript, blind);
+    corpus.add("transcript", &end);
+    let room = budget.saturating_sub(end.len());
+    let total: usize = entries.iter().map(|entry| entry.text.len() + 1).sum();
+    let mut left_out = TranscriptLeftOut {
+        of_events: entries.len() as u64,
+        never_recorded: transcript.end.cut.map_or(0, |cut| cut.bytes),
+        ..TranscriptLeftOut::default()
+    };
+    let mut text = String::with_capacity(total.min(budget) + end.len());
+    if total <= room {
+        for entry in &entries {
+            text.push_str(&entry.text);
+            text.push('\n');
+        }
+    } else {
+        let shown = shorten(&entries, room, &mut left_out);
+        let kept = choose(&entries, &shown, room);
+        write_kept(&entries, &shown, &kept, &mut text, &mut left_out);
+    }
+    text.push_str(&end);
+    let is_complete = left_out.bytes == 0 && left_out.never_recorded == 0;
+    TranscriptDigest { text, left_out: (!is_complete).then_some(left_out) }
+}
+
+/// Cuts what is long, the agent's last words least.
+fn shorten(entries: &[Entry], room: usize, left_out: &mut TranscriptLeftOut) -> Vec<String> {
+    let limit = (room / 40).max(LEAST);
+    let mut shown = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let limit = if entry.is_last_words { (room / 4).max(LEAST) } else { limit };
+        // A cut that saves less than its own note is none.
+        let limit = if entry.text.len() <= limit + CUT_NOTE { entry.text.len() } else { limit };
+        let (text, gone) = cut_middle(&entry.text, limit);
+        left_out.shortened += u64::from(gone > 0);
+        left_out.bytes += gone;
+        shown.push(text);
+    }
+    shown
+}
+
+/// Which events are shown: errors first, then from both ends.
+fn choose(entries: &[Entry], shown: &[String], room: usize) -> Vec<bool> {
+    let cost = |index: usize| shown[index].len() + 1 + NOTE;
+    let mut kept = vec![false; entries.len()];
+    let mut left = room;
+    let mut take = |kept: &mut Vec<bool>, index: usize, limit: &mut usize| -> bool {
+        if kept[index] {
+            return true;
+        }
+        let cost = cost(index);
+        if cost > *limit || cost > left {
+            return false;
+        }
+        kept[index] = true;
+        *limit -= cost;
+        left -= cost;
+        true
+    };
+    // The last words, then the errors, the latest first: how it ended matters most.
+    let mut all = room;
+    if let Some(last) = entries.iter().rposition(|entry| entry.is_last_words) {
+        take(&mut kept, last, &mut all);
+    }
+    let mut for_errors = room / 3;
+    for index in (0..entries.len()).rev().filter(|&index| entries[index].is_error) {
+        if !take(&mut kept, index, &mut for_errors) {
+            break;
+        }
+    }
+    let used: usize = (0..entries.len()).filter(|&index| kept[index]).map(cost).sum();
+    let mut for_head = room.saturating_sub(used) * 2 / 5;
+    for index in 0..entries.len() {
+        if !take(&mut kept, index, &mut for_head) {
+            break;
+        }
+    }
+    let mut for_tail = room;
+    for index in (0..entries.len()).rev() {
+        if !take(&mut kept, index, &mut for_tail) {
+            break;
+        }
+    }
+    kept
+}
+
+fn write_kept(
+    entries: &[Entry],
+    shown: &[String],
+    kept: &[bool],
+    text: &mut String,
+    left_out: &mut TranscriptLeftOut,
+) {
+    let mut gap = 0_u64;
+    for (index, entry) in entries.iter().enumerate() {
+        if !kept[index] {
+            gap += 1;
+            left_out.events += 1;
+            // What was cut from it is counted already, and it is not shown shortened any more.
+            let was_cut = shown[index].len() != entry.text.len();
+            left_out.shortened -= u64::from(was_cut);
+            left_out.bytes +=
+                if was_cut { shown[index].len() as u64 } else { entry.text.len() as u64 };
+            continue;
+        }
+        write_gap(std::mem::take(&mut gap), text);
+        text.push_str(&shown[index]);
+        text.push('\n');
+    }
+    write_gap(gap, text);
+}
+
+fn write_gap(gap: u64, text: &mut String) {
+    if gap > 0 {
+        let _ = writeln!(text, "[{gap} events left out here]");
+    }
+}
+
+fn entries(transcript: &Transcript, blind: &Blind) -> Vec<Entry> {
+    let last_words = transcript.events.iter().rposition(|event| {
+        event.sub_agent.is_none() && matches!(event.kind, EventKind::Text { .. })
+    });
+    let make = |(index, event): (usize, &Event)| {
+        let mut text = format!("[{}]", event.index);
+        if let Some(sub_agent) = &event.sub_agent {
+            let _ = write!(text, " sub-agent {sub_agent}:");
+        }
+        describe(&event.kind, &mut text);
+        Entry {
+            text: blind.apply(text.trim_end()).into_owned(),
+            is_error: is_error(&event.kind),
+            is_last_words: Some(index) == last_words,
+        }
+    };
+    transcript.events.iter().enumerate().map(make).collect()
+}
+
+fn is_error(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::ToolResult(result) => result.status == ToolStatus::Error,
+        EventKind::Error(error) => error.level == ErrorLevel::Error,
+        EventKind::PermissionDenied(_) => true,
+        EventKind::SkillLoad(load) => matches!(load.state, SkillState::Denied | SkillState::Failed),
+        EventKind::Text { .. }
+        | EventKind::Thinking { .. }
+        | EventKind::ToolCall(_)
+        | EventKind::SkillTouch(_)
+        | EventKind::SubAgentStart(_)
+        | EventKind::SubAgentEnd(_)
+        | EventKind::Retry(_)
+        | EventKind::FileChange(_)
+        | EventKind::Unknown(_) => false,
+    }
+}
+
+fn describe(kind: &EventKind, text: &mut String) {
+    // Writing to a text cannot fail.
+    let _ = match kind {
+        EventKind::Text { text: said } => write!(text, " the agent says\n{said}"),
+        EventKind::Thinking { text: thought } => write!(text, " the agent thinks\n{thought}"),
+        EventKind::ToolCall(call) => {
+            let _ = write!(text, " calls {}", call.name);
+            describe_input(&call.input, text);
+            Ok(())
+        }
+        EventKind::ToolResult(result) => {
+            let status = match result.status {
+                ToolStatus::Ok => "result",
+                ToolStatus::Error => "FAILED",
+            };
+            write!(text, " {status}\n{}", result.output)
+        }
+        EventKind::SkillLoad(load) => {
+            let state = match load.state {
+                SkillState::Asked => "asked for",
+                SkillState::Loaded => "loaded",
+                SkillState::Denied => "denied",
+                SkillState::Failed => "could not be loaded",
+            };
+            let note = load.note.as_deref().unwrap_or_default();
+            write!(text, " skill {} {state} {note}", load.name)
+        }
+        EventKind::SkillTouch(touch) => write!(text, " touches a file of skill {}", touch.name),
+        EventKind::SubAgentStart(start) => {
+            let task = start.task.as_deref().unwrap_or_default();
+            write!(text, " starts sub-agent {} {task}", start.id)
+        }
+        EventKind::SubAgentEnd(end) => {
+            write!(
+                text,
+                " sub-agent {} ended {}",
+                end.id,
+                end.status.as_deref().unwrap_or_default()
+            )
+        }
+        EventKind::Retry(retry) => write!(text, " the model is asked again ({})", retry.reason),
+        EventKind::PermissionDenied(denial) => {
+            let message = denial.message.as_deref().unwrap_or_default();
+            write!(text, " DENIED {} {message}", denial.tool)
+        }
+        EventKind::Error(error) => write!(text, " ERROR {}: {}", error.reason, error.message),
+        EventKind::FileChange(change) => {
+            let done = match change.change {
+                FileChangeKind::Add => "created",
+                FileChangeKind::Update => "changed",
+                FileChangeKind::Delete => "deleted",
+                FileChangeKind::Write => "written",
+            };
+            write!(text, " file {done}: {}", change.path)
+        }
+        EventKind::Unknown(unknown) => write!(text, " (not understood) {}", unknown.raw),
+    };
+}
+
+/// What a tool was given: texts as they are and not as JSON, so that they can be quoted.
+fn describe_input(input: &Value, text: &mut String) {
+    let plain = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match input {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let _ = write!(text, "\n{name}: {}", plain(value));
+            }
+        }
+        Value::Null => {}
+        other => {
+            let _ = write!(text, "\n{}", plain(other));
+        }
+    }
+}
+
+/// How it ended. An agent that did not complete is part of what is judged.
+fn ending(transcript: &Transcript, blind: &Blind) -> String {
+    let end = &transcript.end;
+    let mut text = match end.outcome {
+        Outcome::Completed => "The agent completed its work.".to_owned(),
+        outcome => format!("The agent did not complete its work: {outcome} ({}).", end.reason),
+    };
+    if let Some(message) = end.message.as_ref().filter(|_| end.outcome != Outcome::Completed) {
+        let _ = write!(text, " {}", cut_middle(&blind.apply(message), 500).0);
+    }
+    // Some agents give their answer only at the end.
+    let is_said = |words: &str| {
+        let said =
+            |event: &Event| matches!(&event.kind, EventKind::Text { text } if text.trim() == words);
+        transcript.events.iter().rev().any(said)
+    };
+    if let Some(words) = end.final_text.as_deref().map(str::trim).filter(|words| !words.is_empty())
+        && !is_said(words)
+    {
+        let _ = write!(text, "\nIts last words:\n{}", cut_middle(&blind.apply(words), 8000).0);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

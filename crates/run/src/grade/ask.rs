@@ -1,0 +1,115 @@
+//! Asks a judge the same question once for each vote.
+//!
+//! One after the other, so that a cassette gives the answers back in the order in which they were recorded.
+
+use serde::de::DeserializeOwned;
+use skillgauge_core::judge::grading::Votes;
+use skillgauge_core::judge::question::Question;
+use skillgauge_format::transcript::Usage;
+use tokio_util::sync::CancellationToken;
+
+use super::judge::Judge;
+use crate::model::{Failure, Purpose, Request, Response};
+
+/// What a judge may write: so much in any case, so much for each thing to judge, and never more than that.
+const LEAST_TOKENS: u32 = 8192;
+const TOKENS_FOR_EACH: u32 = 500;
+const MOST_TOKENS: u32 = 32_000;
+
+/// The answers to a question, and what they took.
+#[derive(Clone, Debug)]
+pub(super) struct Asked<A> {
+    pub(super) votes: Votes<A>,
+    pub(super) calls: u64,
+    pub(super) usage: Option<Usage>,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) is_cancelled: bool,
+    /// The judge, as it calls itself.
+    pub(super) answered_by: Option<String>,
+}
+
+/// Asks as often as there are votes.
+pub(super) async fn ask<A: DeserializeOwned>(
+    judge: &Judge,
+    question: &Question,
+    cancel: &CancellationToken,
+) -> Asked<A> {
+    let request = request(judge, question);
+    let mut asked = Asked {
+        votes: Votes::default(),
+        calls: 0,
+        usage: None,
+        cost_usd: Some(0.0),
+        is_cancelled: false,
+        answered_by: None,
+    };
+    for _ in 0..judge.votes.get() {
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                asked.is_cancelled = true;
+                break;
+            }
+            answer = judge.model.answer(&request) => answer,
+        };
+        match answer {
+            Ok(response) => asked.take(response),
+            Err(failure) => {
+                // Nobody answered: the next vote would fail for the same reason.
+                let is_bad_answer = failure.error.is_bad_answer();
+                asked.fail(&failure);
+                if !is_bad_answer {
+                    break;
+                }
+            }
+        }
+    }
+    asked
+}
+
+fn request(judge: &Judge, question: &Question) -> Request {
+    let items = u32::try_from(question.items).unwrap_or(u32::MAX);
+    let wanted = TOKENS_FOR_EACH.saturating_mul(items);
+    let mut request = Request::text(Purpose::new("grade"), question.user.clone())
+        .system(question.system.clone())
+        .json(question.schema.clone())
+        .timeout(judge.timeout);
+    request.max_output_tokens = wanted.clamp(LEAST_TOKENS, MOST_TOKENS);
+    request
+}
+
+impl<A: DeserializeOwned> Asked<A> {
+    fn take(&mut self, response: Response) {
+        self.count(response.attempts.len(), response.usage, response.cost_usd);
+        self.answered_by = self.answered_by.take().or(response.model);
+        let value = response.value.unwrap_or_default();
+        match A::deserialize(value) {
+            Ok(answer) => self.votes.answers.push(answer),
+            Err(error) => self.votes.failures.push(format!("the answer cannot be read: {error}")),
+        }
+    }
+}
+
+impl<A> Asked<A> {
+    fn fail(&mut self, failure: &Failure) {
+        // Without a single answer there is nothing to pay; an answer of unknown price is not free.
+        let cost = if failure.usage.is_none() { Some(0.0) } else { None };
+        self.count(failure.attempts.len(), failure.usage, failure.cost_usd.or(cost));
+        self.votes.failures.push(failure.error.to_string());
+    }
+
+    fn count(&mut self, attempts: usize, usage: Option<Usage>, cost: Option<f64>) {
+        self.calls += attempts.max(1) as u64;
+        self.cost_usd = self.cost_usd.zip(cost).map(|(one, other)| one + other);
+        if let Some(usage) = usage {
+            match &mut self.usage {
+                Some(total) => {
+                    total.add_tokens(&usage);
+                    total.requests =
+                        total.requests.zip(usage.requests).map(|(one, other)| one + other);
+                }
+                None => self.usage = Some(usage),
+            }
+        }
+    }
+}

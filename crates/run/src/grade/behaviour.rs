@@ -1,0 +1,64 @@
+//! Grades behaviour from any transcript.
+
+use skillgauge_core::judge::grading::{disagreements_of_behaviour, grade_behaviour as compute};
+use skillgauge_core::judge::material::{Blind, Material, Sources};
+use skillgauge_core::judge::question;
+use skillgauge_core::judge::record::GraderRecord;
+use skillgauge_core::judge::template::TemplateKind;
+use skillgauge_format::part::Statement;
+use skillgauge_format::transcript::{Transcript, Usage};
+use skillgauge_format::trigger::BehaviourGrading;
+use tokio_util::sync::CancellationToken;
+
+use super::judge::Judge;
+
+/// What became of a behaviour grading.
+#[derive(Clone, Debug)]
+pub struct BehaviourGraded {
+    /// The grading, or why there is none.
+    pub grading: Result<BehaviourGrading, String>,
+    /// How many calls of the judge were made.
+    pub calls: u64,
+    /// Their tokens; none when nobody counted.
+    pub usage: Option<Usage>,
+    /// What they cost in US dollars; none when that is not known.
+    pub cost_usd: Option<f64>,
+    /// What a reader should know before believing the grading.
+    pub warnings: Vec<String>,
+}
+
+/// Grades a transcript by assertions about it.
+pub async fn grade_behaviour(
+    transcript: &Transcript,
+    assertions: &[Statement],
+    judge: &Judge,
+    cancel: &CancellationToken,
+) -> BehaviourGraded {
+    let blind = Blind::default();
+    let sources =
+        Sources { transcript: Some(transcript), outputs: None, skill: None, blind: &blind };
+    let material = Material::gather(&sources, &judge.budget);
+    let template = judge.templates.get(TemplateKind::Behaviour);
+    let question = question::behaviour(assertions, &material, template, judge.seed);
+    let (asked, record) = judge.put(&material, question, cancel).await;
+    let warnings =
+        judge.warnings(transcript.header.model.as_deref(), record.answered_by.as_deref());
+    let grading = if asked.is_cancelled {
+        Err("the grading was cancelled".to_owned())
+    } else {
+        compute(assertions, &asked.votes, &material.corpus).map_err(|error| error.to_string())
+    };
+    let grading = grading.map(|mut grading| {
+        let disagreements = disagreements_of_behaviour(&grading);
+        let record = GraderRecord { disagreements, warnings: warnings.clone(), ..record };
+        record.store(&mut grading.extra);
+        grading
+    });
+    BehaviourGraded {
+        grading,
+        calls: asked.calls,
+        usage: asked.usage,
+        cost_usd: asked.cost_usd,
+        warnings,
+    }
+}

@@ -1,0 +1,256 @@
+//! Has runs graded by a judge.
+//!
+//! ```text
+//! stored run -- StoredRun --> GradeInput -- core::judge: material, question --> votes (model) -- core::judge --> Graded
+//! ```
+//!
+//! What is asked and what follows from the answers is `core::judge`'s business; here is who is asked, how often, and what
+//! becomes of failures. The one invariant: a judge that does not answer is a judge error, never a fail and never a pass.
+//! Everything can be redone from the files of a run.
+
+mod ask;
+mod behaviour;
+mod judge;
+mod store;
+mod stored;
+
+use std::path::Path;
+
+use skillgauge_core::judge::grading::{
+    CasesSubject, EvalsSubject, Need, Votes, disagreements_of_cases, disagreements_of_evals,
+    grade_cases, grade_evals,
+};
+use skillgauge_core::judge::material::{Blind, Material, Sources};
+use skillgauge_core::judge::question::{self, Question, QuestionError};
+use skillgauge_core::judge::record::GraderRecord;
+use skillgauge_core::judge::template::TemplateKind;
+use skillgauge_core::skill::Skill;
+use skillgauge_core::workspace::RunDir;
+use skillgauge_format::cases::{CasesGrading, SuiteCase, Verdict};
+use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
+use skillgauge_format::transcript::{Transcript, Usage};
+use skillgauge_format::{Case, Suite};
+use tokio_util::sync::CancellationToken;
+
+use ask::Asked;
+pub use behaviour::{BehaviourGraded, grade_behaviour};
+pub use judge::{Judge, is_same_model};
+pub use store::{cases_grading_file, store};
+pub use stored::StoredRun;
+
+/// A run that is to be graded.
+#[derive(Clone, Copy, Debug)]
+pub struct GradeInput<'r> {
+    /// The suite.
+    pub suite: &'r Suite,
+    /// The case of the suite.
+    pub case: Case<'r>,
+    /// The folder of the run.
+    pub run: &'r RunDir,
+    /// What the agent did; none when nothing was kept.
+    pub transcript: Option<&'r Transcript>,
+    /// What the structural checks found; none when they were not evaluated.
+    pub structural: Option<&'r Structural>,
+    /// What the run did, in numbers.
+    pub metrics: Option<&'r Metrics>,
+    /// How long it took.
+    pub timing: Option<&'r Timing>,
+    /// The skill that was tested; a `cases` grading says how it keeps to the conventions.
+    pub skill_dir: Option<&'r Path>,
+    /// The version of the skill.
+    pub version: u64,
+    /// Which run it is, from 1.
+    pub run_number: u64,
+    /// The model that did the work, if it is known.
+    pub executor_model: Option<&'r str>,
+}
+
+/// A grading in the shape of its suite's dialect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GradingFile {
+    /// For an `evals` suite.
+    Evals(Box<EvalsGrading>),
+    /// For a `cases` suite.
+    Cases(Box<CasesGrading>),
+}
+
+impl GradingFile {
+    /// Whether the run passed: all that was graded, or every required criterion.
+    pub fn is_passed(&self) -> bool {
+        match self {
+            Self::Evals(grading) => grading.summary.failed == 0,
+            Self::Cases(grading) => grading.overall == Verdict::Pass,
+        }
+    }
+}
+
+/// What became of a grading.
+#[derive(Clone, Debug)]
+pub struct Graded {
+    /// The grading; none when nothing could be graded, or when it was cancelled.
+    pub file: Option<GradingFile>,
+    /// What has no verdict, and why.
+    pub judge_errors: Vec<String>,
+    /// How many calls of the judge were made, repeated ones included.
+    pub calls: u64,
+    /// Their tokens; none when nobody counted.
+    pub usage: Option<Usage>,
+    /// What they cost in US dollars; none when that is not known.
+    pub cost_usd: Option<f64>,
+    /// What a reader should know before believing the grading.
+    pub warnings: Vec<String>,
+}
+
+/// Whether grading this run asks a judge at all: not when there is nothing to judge, or when the gate is closed.
+pub fn needs_judge(input: &GradeInput<'_>) -> bool {
+    match input.case {
+        Case::Criteria(_) => true,
+        Case::Eval(eval) => evals_subject(input, eval).need() == Need::Judge,
+    }
+}
+
+/// Grades a run. Without a judge everything that needs one is a judge error.
+pub async fn grade_run(
+    input: &GradeInput<'_>,
+    judge: Option<&Judge>,
+    cancel: &CancellationToken,
+) -> Graded {
+    match input.case {
+        Case::Eval(eval) => grade_eval(input, eval, judge, cancel).await,
+        Case::Criteria(case) => grade_criteria(input, case, judge, cancel).await,
+    }
+}
+
+fn evals_subject<'r>(input: &GradeInput<'r>, eval: &'r Eval) -> EvalsSubject<'r> {
+    EvalsSubject {
+        eval,
+        structural: input.structural,
+        structural_gate: input.suite.config().structural_gate,
+        metrics: input.metrics,
+        timing: input.timing,
+    }
+}
+
+async fn grade_eval(
+    input: &GradeInput<'_>,
+    eval: &Eval,
+    judge: Option<&Judge>,
+    cancel: &CancellationToken,
+) -> Graded {
+    let subject = evals_subject(input, eval);
+    let needs_judge = subject.need() == Need::Judge;
+    let judge = judge.filter(|_| needs_judge);
+    let (asked, record, material) = match judge {
+        None => (Asked::nobody(needs_judge), GraderRecord::default(), None),
+        Some(judge) => {
+            let material = material(input, None, judge);
+            let template = judge.templates.get(TemplateKind::Evals);
+            let question = question::evals(eval, input.structural, &material, template, judge.seed);
+            let (asked, record) = put(input, judge, &material, question, cancel).await;
+            (asked, record, Some(material))
+        }
+    };
+    if asked.is_cancelled {
+        return asked.cancelled();
+    }
+    let corpus = material.map(|material| material.corpus).unwrap_or_default();
+    let mut grading = grade_evals(&subject, &asked.votes, &corpus);
+    let record = GraderRecord { disagreements: disagreements_of_evals(&grading), ..record };
+    record.store(&mut grading.extra);
+    let judge_errors = grading.judge_errors.clone().unwrap_or_default();
+    asked.graded(Some(GradingFile::Evals(Box::new(grading))), judge_errors, record.warnings)
+}
+
+async fn grade_criteria(
+    input: &GradeInput<'_>,
+    case: &SuiteCase,
+    judge: Option<&Judge>,
+    cancel: &CancellationToken,
+) -> Graded {
+    let Some(judge) = judge else {
+        let reason = vec![format!("{}: no judge was given", case.id)];
+        return Asked::<()>::nobody(true).graded(None, reason, Vec::new());
+    };
+    let skill = input.skill_dir.map(Skill::read);
+    let material = material(input, skill.as_ref(), judge);
+    let template = judge.templates.get(TemplateKind::Cases);
+    let question = question::cases(case, &material, template, judge.seed);
+    let (asked, record) = put(input, judge, &material, question, cancel).await;
+    if asked.is_cancelled {
+        return asked.cancelled();
+    }
+    let subject = CasesSubject {
+        case,
+        version: input.version,
+        run: input.run_number,
+        skill: skill.as_ref(),
+        metrics: input.metrics,
+    };
+    match grade_cases(&subject, &asked.votes, &material.corpus) {
+        Ok(mut grading) => {
+            let record = GraderRecord { disagreements: disagreements_of_cases(&grading), ..record };
+            record.store(&mut grading.extra);
+            asked.graded(Some(GradingFile::Cases(Box::new(grading))), Vec::new(), record.warnings)
+        }
+        Err(error) => asked.graded(None, vec![format!("{}: {error}", case.id)], record.warnings),
+    }
+}
+
+/// What the judge sees. Only bounded amounts are read, so this may happen between two waits.
+fn material(input: &GradeInput<'_>, skill: Option<&Skill>, judge: &Judge) -> Material {
+    let blind = Blind::of_run(input.run.root(), input.skill_dir);
+    let outputs = input.run.outputs();
+    let sources = Sources {
+        transcript: input.transcript,
+        outputs: Some(&outputs),
+        skill: skill.and_then(Skill::document).map(|document| document.text.as_str()),
+        blind: &blind,
+    };
+    Material::gather(&sources, &judge.budget)
+}
+
+/// Puts the question, and says who was asked and with what.
+async fn put<A: serde::de::DeserializeOwned>(
+    input: &GradeInput<'_>,
+    judge: &Judge,
+    material: &Material,
+    question: Result<Question, QuestionError>,
+    cancel: &CancellationToken,
+) -> (Asked<A>, GraderRecord) {
+    let (asked, mut record) = judge.put(material, question, cancel).await;
+    record.warnings = judge.warnings(input.executor_model, record.answered_by.as_deref());
+    if input.transcript.is_none() {
+        record.warnings.push("the run has no transcript; only its outputs were judged".to_owned());
+    }
+    (asked, record)
+}
+
+/// Nothing was asked, because there is no need.
+impl<A> Asked<A> {
+    fn nobody(needed: bool) -> Self {
+        let failures = if needed { vec!["no judge was given".to_owned()] } else { Vec::new() };
+        let votes = Votes { answers: Vec::new(), failures };
+        Self {
+            votes,
+            calls: 0,
+            usage: None,
+            cost_usd: Some(0.0),
+            is_cancelled: false,
+            answered_by: None,
+        }
+    }
+
+    fn graded(
+        self,
+        file: Option<GradingFile>,
+        judge_errors: Vec<String>,
+        warnings: Vec<String>,
+    ) -> Graded {
+        let Self { calls, usage, cost_usd, .. } = self;
+        Graded { file, judge_errors, calls, usage, cost_usd, warnings }
+    }
+
+    fn cancelled(self) -> Graded {
+        self.graded(None, vec!["the grading was cancelled".to_owned()], Vec::new())
+    }
+}

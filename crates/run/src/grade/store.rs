@@ -1,0 +1,40 @@
+//! Where gradings go.
+
+use std::path::PathBuf;
+
+use skillgauge_core::workspace::{RunDir, Workspace, WorkspaceError, write_json};
+use skillgauge_format::cases::CasesGrading;
+use skillgauge_format::part::Configuration;
+
+use super::GradingFile;
+
+/// Writes a grading into the folder of its run; one of a `cases` suite also to where the seed wants it, if it is about the
+/// skill itself and not about a baseline.
+pub fn store(
+    file: &GradingFile,
+    run: &RunDir,
+    configuration: &Configuration,
+    workspace: &Workspace,
+) -> Result<(), WorkspaceError> {
+    match file {
+        GradingFile::Evals(grading) => write_json(&run.grading_file(), grading),
+        GradingFile::Cases(grading) => {
+            write_json(&run.grading_file(), grading)?;
+            if *configuration != Configuration::WithSkill {
+                return Ok(());
+            }
+            let path = cases_grading_file(workspace, grading);
+            if let Some(folder) = path.parent() {
+                fs_err::create_dir_all(folder)
+                    .map_err(|source| WorkspaceError::Io { path: folder.to_owned(), source })?;
+            }
+            write_json(&path, grading)
+        }
+    }
+}
+
+/// `<workspace>/grading/<case_id>_v<version>_run<run>.json`. An id is kebab-case, so it cannot lead elsewhere.
+pub fn cases_grading_file(workspace: &Workspace, grading: &CasesGrading) -> PathBuf {
+    let CasesGrading { case_id, version, run, .. } = grading;
+    workspace.root().join("grading").join(format!("{case_id}_v{version}_run{run}.json"))
+}

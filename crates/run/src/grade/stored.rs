@@ -1,0 +1,74 @@
+//! A finished run, read back from its folder.
+
+use std::path::Path;
+
+use skillgauge_core::workspace::RunDir;
+use skillgauge_format::evals::{Metrics, Structural, Timing};
+use skillgauge_format::transcript::Transcript;
+use skillgauge_format::{Case, Format, Suite, read};
+
+use super::GradeInput;
+
+/// A file of ours larger than this is something else.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What the folder of a run has to say.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    /// The folder.
+    pub dir: RunDir,
+    /// What the agent did.
+    pub transcript: Option<Transcript>,
+    /// What the structural checks found.
+    pub structural: Option<Structural>,
+    /// What it did, in numbers.
+    pub metrics: Option<Metrics>,
+    /// How long it took.
+    pub timing: Option<Timing>,
+}
+
+impl StoredRun {
+    /// Reads what is there; a file that is missing or broken is absent.
+    pub fn read(dir: RunDir) -> Self {
+        Self {
+            transcript: dir.transcript(),
+            structural: file(&dir.structural_file()),
+            metrics: file(&dir.metrics_file()),
+            timing: file(&dir.timing_file()),
+            dir,
+        }
+    }
+
+    /// Whether there is anything that could be judged.
+    pub fn is_there(&self) -> bool {
+        self.transcript.is_some() || self.dir.outputs().is_dir()
+    }
+
+    /// The run as a grading needs it; the caller says what the folder does not.
+    pub fn input<'r>(&'r self, suite: &'r Suite, case: Case<'r>) -> GradeInput<'r> {
+        GradeInput {
+            suite,
+            case,
+            run: &self.dir,
+            transcript: self.transcript.as_ref(),
+            structural: self.structural.as_ref(),
+            metrics: self.metrics.as_ref(),
+            timing: self.timing.as_ref(),
+            skill_dir: None,
+            version: 0,
+            run_number: 1,
+            executor_model: self
+                .transcript
+                .as_ref()
+                .and_then(|found| found.header.model.as_deref()),
+        }
+    }
+}
+
+fn file<T: Format>(path: &Path) -> Option<T> {
+    let metadata = fs_err::metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return None;
+    }
+    read(&fs_err::read(path).ok()?).ok().map(|read| read.value)
+}
