@@ -3,6 +3,8 @@
 mod doctor;
 mod explain;
 mod measure;
+mod merge;
+mod run;
 mod schema;
 mod transcript;
 mod validate;
@@ -11,6 +13,8 @@ pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
+pub use merge::MergeArgs;
+pub use run::{BaselineArg, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
@@ -44,8 +48,12 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Run a suite with and without a skill: execute, check, grade, aggregate
+    Run(RunArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
+    /// Put the parts of a run together that `run --shard` made
+    Merge(MergeArgs),
     /// Show which agents and models can be used, and what is missing
     Doctor(DoctorArgs),
     /// Print the JSON Schema of a file, or check a file against it
@@ -62,9 +70,11 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Look", &["validate", "explain"]),
+    ("Measure", &["run"]),
     ("See", &["transcript"]),
+    ("Scale", &["merge"]),
     ("About", &["doctor", "schema", "completions"]),
 ];
 

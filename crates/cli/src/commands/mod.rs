@@ -3,6 +3,8 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod merge;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod transcript;
 pub(crate) mod validate;

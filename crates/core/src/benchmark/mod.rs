@@ -16,6 +16,7 @@
 //!   difference the run of the same number in the other configuration is left out too.
 //! - no grading, one that cannot be read, or one without a single verdict: unmeasured.
 
+mod ci;
 mod error;
 mod feedback;
 mod file;

@@ -4,10 +4,10 @@
 //! are put out in order, and nothing has to be kept. So memory does not grow with the number of skills.
 
 pub mod explain;
-mod github;
+pub(crate) mod github;
 mod json;
 mod jsonl;
-mod junit;
+pub(crate) mod junit;
 mod paths;
 mod place;
 mod sarif;

@@ -16,6 +16,7 @@ mod atomic;
 mod error;
 mod iteration;
 mod lock;
+mod merge;
 mod run_dir;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ pub use atomic::{write_atomically, write_json};
 pub use error::WorkspaceError;
 pub use iteration::{Iteration, Journal};
 pub use lock::{Holder, WorkspaceLock};
+pub use merge::{MergeError, Merged, copy_run, differences, merge};
 pub use run_dir::{PartialRun, RunDir};
 
 /// What the folder's name ends with.

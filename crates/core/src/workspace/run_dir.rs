@@ -146,8 +146,8 @@ impl PartialRun {
         if let Some(parent) = self.target.parent() {
             fs_err::create_dir_all(parent).map_err(io)?;
         }
-        // A folder without a record is what somebody was killed over before this was one step.
-        if self.target.exists() && !RunDir::at(&self.target).is_complete() {
+        // What is there is no result, or this would not have been run: an attempt that a service kept from one.
+        if self.target.exists() {
             fs_err::remove_dir_all(&self.target).map_err(io)?;
         }
         fs_err::rename(&self.folder, &self.target).map_err(io)?;

@@ -114,3 +114,61 @@ fn iterations_are_counted_by_number_and_not_by_name() {
     assert_eq!(workspace.newest().unwrap().unwrap().number(), Some(10));
     assert!(Workspace::at(folder.path().join("none")).iterations().unwrap().is_empty());
 }
+
+mod merging {
+    use skillgauge_format::record::IterationRecord;
+
+    use super::*;
+
+    fn iteration_record(key: &str, agent: &str) -> IterationRecord {
+        let text = include_bytes!("../../../format/testdata/skillgauge/iteration.json");
+        let mut record = skillgauge_format::read::<IterationRecord>(text).unwrap().value;
+        record.key = key.to_owned();
+        record.agent = agent.to_owned();
+        record.case_ids = vec!["one".to_owned()];
+        record.runs_per_configuration = 1;
+        record
+    }
+
+    fn shard(root: &Path, key: &str, agent: &str, configuration: &str) -> Iteration {
+        let iteration = Iteration::at(root);
+        iteration.write_record(&iteration_record(key, agent)).unwrap();
+        fs_err::write(iteration.suite_file(), "{}").unwrap();
+        let id: RunId = format!("eval-one/{configuration}/run-1").parse().unwrap();
+        let run = iteration.begin_run(&id).unwrap();
+        fs_err::create_dir_all(run.dir().outputs().join("deep")).unwrap();
+        fs_err::write(run.dir().outputs().join("deep/a.txt"), configuration).unwrap();
+        run.finish(&RunRecord { id: id.to_string(), ..record() }).unwrap();
+        iteration
+    }
+
+    #[test]
+    fn shards_become_one_iteration_and_what_is_missing_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let with = shard(&folder.path().join("1"), "k", "claude", "with_skill");
+        let target = Iteration::at(folder.path().join("all"));
+        let merged = merge(std::slice::from_ref(&with), &target).unwrap();
+        assert_eq!((merged.planned, merged.copied), (2, 1));
+        assert_eq!(merged.missing[0].to_string(), "eval-one/without_skill/run-1");
+        let without = shard(&folder.path().join("2"), "k", "claude", "without_skill");
+        let merged = merge(&[with, without], &target).unwrap();
+        assert_eq!((merged.copied, merged.missing.len()), (1, 0));
+        let ids: Vec<String> = target.runs().iter().map(|(id, _)| id.to_string()).collect();
+        assert_eq!(ids, ["eval-one/with_skill/run-1", "eval-one/without_skill/run-1"]);
+        let file = target.runs()[0].1.outputs().join("deep/a.txt");
+        assert_eq!(fs_err::read_to_string(file).unwrap(), "with_skill");
+    }
+
+    #[test]
+    fn shards_that_measure_different_things_are_refused_with_the_difference() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = shard(&folder.path().join("1"), "k", "claude", "with_skill");
+        let two = shard(&folder.path().join("2"), "l", "codex", "without_skill");
+        let error = merge(&[one, two], &Iteration::at(folder.path().join("all"))).unwrap_err();
+        assert!(error.to_string().contains("the agent was claude and is codex now"), "{error}");
+        let none = Iteration::at(folder.path().join("none"));
+        let error = merge(&[none], &Iteration::at(folder.path().join("all"))).unwrap_err();
+        assert!(matches!(error, MergeError::NoIteration { .. }));
+        assert!(!folder.path().join("all").exists());
+    }
+}

@@ -3,15 +3,10 @@
 //! Refused when anything differs that could change their results. What the skill under test is does not matter: it was
 //! absent, or the same old version.
 
-use std::io;
-use std::path::Path;
-
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, WorkspaceError};
+use skillgauge_core::workspace::{Iteration, WorkspaceError, copy_run, differences};
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
-
-use super::begin::differences;
 
 /// Why the runs of a baseline cannot be taken over.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +54,10 @@ pub fn take_over(
     }
     let mut copied = 0;
     for id in wanted.iter().filter(|id| !into.run_dir(id).is_complete()) {
-        copy_run(from, into, id, old.judge == record.judge)?;
+        let run = copy_run(&from.run_dir(id), into, id)?;
+        if old.judge != record.judge {
+            let _ = fs_err::remove_file(run.grading_file());
+        }
         copied += 1;
     }
     Ok(copied)
@@ -83,37 +81,4 @@ fn refusals(old: &IterationRecord, new: &IterationRecord) -> Vec<String> {
 
 fn is_result(iteration: &Iteration, id: &RunId) -> bool {
     iteration.run_dir(id).record().is_ok_and(|record| record.reason.is_result())
-}
-
-fn copy_run(
-    from: &Iteration,
-    into: &Iteration,
-    id: &RunId,
-    same_judge: bool,
-) -> Result<(), WorkspaceError> {
-    let source = from.run_dir(id);
-    let partial = into.begin_run(id)?;
-    let target = partial.dir();
-    copy_folder(source.root(), target.root())
-        .map_err(|error| WorkspaceError::Io { path: source.root().to_owned(), source: error })?;
-    if !same_judge {
-        let _ = fs_err::remove_file(target.grading_file());
-    }
-    partial.finish(&source.record()?)?;
-    Ok(())
-}
-
-/// Files and folders; links are not followed, and outputs hold none.
-fn copy_folder(from: &Path, into: &Path) -> io::Result<()> {
-    fs_err::create_dir_all(into)?;
-    for entry in fs_err::read_dir(from)? {
-        let entry = entry?;
-        let (kind, target) = (entry.file_type()?, into.join(entry.file_name()));
-        if kind.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else if kind.is_file() {
-            fs_err::copy(entry.path(), &target)?;
-        }
-    }
-    Ok(())
 }

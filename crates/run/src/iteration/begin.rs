@@ -1,7 +1,6 @@
 //! Begins an iteration, or goes on with the one that was not finished.
 
-use serde::Serialize;
-use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, write_json};
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, differences, write_json};
 use skillgauge_format::evals::EvalMetadata;
 use skillgauge_format::part::{EvalId, Statement};
 use skillgauge_format::record::IterationRecord;
@@ -132,47 +131,5 @@ fn metadata(case: Case<'_>) -> EvalMetadata {
         prompt: case.prompt().to_owned(),
         assertions: Some(checks.chain(judged).collect()),
         extra: Extra::new(),
-    }
-}
-
-/// What is different between two iterations, for people.
-pub(super) fn differences(old: &IterationRecord, new: &IterationRecord) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut compare = |what: &str, old: String, new: String| {
-        if old != new {
-            found.push(format!("{what} was {old} and is {new} now"));
-        }
-    };
-    compare("the agent", old.agent.clone(), new.agent.clone());
-    compare("the agent's version", shown(&old.agent_version), shown(&new.agent_version));
-    compare("the model", shown(&old.model), shown(&new.model));
-    compare("the judge", shown(&old.judge), shown(&new.judge));
-    compare("the number of votes", old.judge_votes.to_string(), new.judge_votes.to_string());
-    compare(
-        "the number of runs",
-        old.runs_per_configuration.to_string(),
-        new.runs_per_configuration.to_string(),
-    );
-    compare("the timeout", shown(&old.timeout_seconds), shown(&new.timeout_seconds));
-    compare("the seed", old.seed.to_string(), new.seed.to_string());
-    compare("the list of cases", shown(&old.case_ids), shown(&new.case_ids));
-    compare("the baseline", shown(&old.baseline), shown(&new.baseline));
-    if old.skill_digest != new.skill_digest {
-        found.push("the skill has other files now".to_owned());
-    }
-    if old.suite_digest != new.suite_digest {
-        found.push("the suite was changed".to_owned());
-    }
-    if found.is_empty() && old.key != new.key {
-        found.push("an input file has other content now".to_owned());
-    }
-    found
-}
-
-fn shown<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(text)) => text,
-        Ok(serde_json::Value::Null) | Err(_) => "not set".to_owned(),
-        Ok(other) => other.to_string(),
     }
 }

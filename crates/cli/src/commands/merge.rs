@@ -1,0 +1,89 @@
+//! `skillgauge merge`.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::SystemTime;
+
+use skillgauge_core::benchmark::{self, Settings, Standing};
+use skillgauge_core::workspace::{Iteration, Merged, Workspace, merge};
+use skillgauge_format::part::Timestamp;
+use skillgauge_run::agent::timestamp;
+
+use super::Outcome;
+use crate::args::MergeArgs;
+use crate::printer::CommandError;
+use crate::{ExitCode, Printer};
+
+/// So many missing runs are named.
+const NAMED: usize = 10;
+
+pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
+    let parts: Vec<Iteration> = args.parts.iter().map(|part| iteration(part)).collect();
+    let target = Iteration::at(&args.out);
+    let mut merged = merge(&parts, &target).map_err(|error| {
+        CommandError::usage(error.to_string(), "merge only parts of the same `skillgauge run`")
+    })?;
+    printer.say(&format!(
+        "{} of {} runs are there, {} of them new",
+        merged.planned - merged.missing.len(),
+        merged.planned,
+        merged.copied
+    ));
+    say_missing(&merged, printer);
+    if merged.missing.len() == merged.planned {
+        return Ok(ExitCode::Incomplete);
+    }
+    let now = Timestamp::new(timestamp(SystemTime::now()));
+    if merged.missing.is_empty() {
+        merged.record.finished.get_or_insert_with(|| now.clone());
+        target.write_record(&merged.record).map_err(|error| {
+            CommandError::usage(error.to_string(), error.hint())
+        })?;
+    }
+    let settings = Settings {
+        skill_name: Some(merged.record.skill_name.clone()),
+        skill_path: Some(merged.record.skill_path.clone()),
+        analyzer_model: merged.record.judge.clone(),
+        timestamp: Some(now),
+        seed: merged.record.seed,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        ..Settings::default()
+    };
+    let failed = |error: benchmark::BenchmarkError| {
+        CommandError::usage(error.to_string(), "the runs are merged; `skillgauge bench` aggregates them")
+    };
+    let aggregate = benchmark::aggregate(target.root(), &settings).map_err(failed)?;
+    aggregate.write().map_err(failed)?;
+    let mut out = printer.stdout();
+    out.write_all(aggregate.summary_text(printer.style()).as_bytes())?;
+    out.flush()?;
+    Ok(match aggregate.standing() {
+        _ if !merged.missing.is_empty() => ExitCode::Incomplete,
+        Standing::Broken => ExitCode::Incomplete,
+        Standing::Worse => ExitCode::Failure,
+        Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
+        Standing::Fine => ExitCode::Failure,
+    })
+}
+
+/// The folder itself, or the newest iteration of a workspace.
+fn iteration(part: &Path) -> Iteration {
+    let own = Iteration::at(part);
+    if own.record_file().is_file() {
+        return own;
+    }
+    Workspace::at(part).newest().ok().flatten().unwrap_or(own)
+}
+
+fn say_missing(merged: &Merged, printer: &Printer) {
+    if merged.missing.is_empty() {
+        return;
+    }
+    printer.say(&format!("{} runs are missing:", merged.missing.len()));
+    for id in merged.missing.iter().take(NAMED) {
+        printer.say(&format!("  {id}"));
+    }
+    if merged.missing.len() > NAMED {
+        printer.say(&format!("  and {} more", merged.missing.len() - NAMED));
+    }
+}

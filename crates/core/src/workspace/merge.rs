@@ -1,0 +1,193 @@
+//! Puts the shards of an iteration together.
+//!
+//! Shards measure the same when their keys are the same; anything else is refused with what differs. A run that two
+//! shards have is taken once, from the first that has a result: a record can be stored twice without harm.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use skillgauge_format::record::IterationRecord;
+
+use super::error::WorkspaceError;
+use super::iteration::Iteration;
+use super::run_dir::RunDir;
+use super::write_atomically;
+use crate::plan::RunId;
+
+/// What became of a merge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// What the iteration measures.
+    pub record: IterationRecord,
+    /// Runs of the plan.
+    pub planned: usize,
+    /// Runs that were copied now.
+    pub copied: usize,
+    /// Runs of the plan that no shard has a result for.
+    pub missing: Vec<RunId>,
+}
+
+/// Why shards cannot be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// A folder is no iteration.
+    #[error("{} is no iteration: it has no iteration.json", folder.display())]
+    NoIteration {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Two shards measure different things.
+    #[error("{} and {} do not belong together: {}", first.display(), other.display(), differences.join("; "))]
+    Differ {
+        /// The first shard.
+        first: PathBuf,
+        /// The one that differs.
+        other: PathBuf,
+        /// What differs.
+        differences: Vec<String>,
+    },
+}
+
+/// Puts shards together in `target`, which may be one of them or an earlier merge. Blocks.
+pub fn merge(shards: &[Iteration], target: &Iteration) -> Result<Merged, MergeError> {
+    let record = same_record(shards, target)?;
+    let first = shards.first().unwrap_or(target);
+    if !target.suite_file().exists() {
+        copy_suite(first, target, &record)?;
+    }
+    let plan = Iteration::plan(&record);
+    let mut merged = Merged { planned: plan.runs().len(), copied: 0, missing: Vec::new(), record };
+    for id in plan.runs() {
+        if is_result(&target.run_dir(id)) {
+            continue;
+        }
+        match shards.iter().map(|shard| shard.run_dir(id)).find(is_result) {
+            Some(run) => {
+                copy_run(&run, target, id)?;
+                merged.copied += 1;
+            }
+            None => merged.missing.push(id.clone()),
+        }
+    }
+    // What is still missing may come with the next shard, so the iteration stays unfinished until then.
+    if !merged.missing.is_empty() {
+        merged.record.finished = None;
+        merged.record.partial = Some(format!("{} runs are missing", merged.missing.len()));
+    } else {
+        merged.record.partial = None;
+    }
+    target.write_record(&merged.record)?;
+    Ok(merged)
+}
+
+fn same_record(shards: &[Iteration], target: &Iteration) -> Result<IterationRecord, MergeError> {
+    let mut first: Option<(&Iteration, IterationRecord)> = None;
+    let known = Some(target).filter(|target| target.record_file().is_file());
+    for shard in shards.iter().chain(known) {
+        if !shard.record_file().is_file() {
+            return Err(MergeError::NoIteration { folder: shard.root().to_owned() });
+        }
+        let record = shard.record()?;
+        match &first {
+            None => first = Some((shard, record)),
+            Some((_, one)) if one.key == record.key => {}
+            Some((earlier, one)) => {
+                return Err(MergeError::Differ {
+                    first: earlier.root().to_owned(),
+                    other: shard.root().to_owned(),
+                    differences: differences(one, &record),
+                });
+            }
+        }
+    }
+    let (_, record) =
+        first.ok_or_else(|| MergeError::NoIteration { folder: target.root().to_owned() })?;
+    Ok(record)
+}
+
+fn is_result(run: &RunDir) -> bool {
+    run.record().is_ok_and(|record| record.reason.is_result())
+}
+
+fn copy_suite(
+    from: &Iteration,
+    into: &Iteration,
+    record: &IterationRecord,
+) -> Result<(), WorkspaceError> {
+    let io = |path: &Path, source| WorkspaceError::Io { path: path.to_owned(), source };
+    fs_err::create_dir_all(into.root()).map_err(|source| io(into.root(), source))?;
+    let suite = fs_err::read(from.suite_file()).map_err(|source| io(&from.suite_file(), source))?;
+    for case in &record.case_ids {
+        let source = from.case_dir(case).join("eval_metadata.json");
+        let Ok(bytes) = fs_err::read(&source) else { continue };
+        let folder = into.case_dir(case);
+        fs_err::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
+        write_atomically(&folder.join("eval_metadata.json"), &bytes)?;
+    }
+    write_atomically(&into.suite_file(), &suite)
+}
+
+/// Copies a run with all of its files, and moves it to its place in one step.
+pub fn copy_run(run: &RunDir, into: &Iteration, id: &RunId) -> Result<RunDir, WorkspaceError> {
+    let partial = into.begin_run(id)?;
+    copy_folder(run.root(), partial.dir().root())
+        .map_err(|source| WorkspaceError::Io { path: run.root().to_owned(), source })?;
+    partial.finish(&run.record()?)
+}
+
+/// Files and folders; links are left out, and outputs hold none.
+fn copy_folder(from: &Path, into: &Path) -> io::Result<()> {
+    fs_err::create_dir_all(into)?;
+    for entry in fs_err::read_dir(from)? {
+        let entry = entry?;
+        let (kind, target) = (entry.file_type()?, into.join(entry.file_name()));
+        if kind.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else if kind.is_file() {
+            fs_err::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is different between two iterations, for people.
+pub fn differences(old: &IterationRecord, new: &IterationRecord) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut compare = |what: &str, old: String, new: String| {
+        if old != new {
+            found.push(format!("{what} was {old} and is {new} now"));
+        }
+    };
+    compare("the agent", old.agent.clone(), new.agent.clone());
+    compare("the agent's version", shown(&old.agent_version), shown(&new.agent_version));
+    compare("the model", shown(&old.model), shown(&new.model));
+    compare("the judge", shown(&old.judge), shown(&new.judge));
+    compare("the number of votes", shown(&old.judge_votes), shown(&new.judge_votes));
+    let runs = |record: &IterationRecord| shown(&record.runs_per_configuration);
+    compare("the number of runs", runs(old), runs(new));
+    compare("the timeout", shown(&old.timeout_seconds), shown(&new.timeout_seconds));
+    compare("the seed", shown(&old.seed), shown(&new.seed));
+    compare("the list of cases", shown(&old.case_ids), shown(&new.case_ids));
+    compare("the baseline", shown(&old.baseline), shown(&new.baseline));
+    if old.skill_digest != new.skill_digest {
+        found.push("the skill has other files".to_owned());
+    }
+    if old.suite_digest != new.suite_digest {
+        found.push("the suite was changed".to_owned());
+    }
+    if found.is_empty() && old.key != new.key {
+        found.push("an input file has other content".to_owned());
+    }
+    found
+}
+
+fn shown<T: serde::Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        Ok(serde_json::Value::Null) | Err(_) => "not set".to_owned(),
+        Ok(other) => other.to_string(),
+    }
+}

@@ -1,0 +1,193 @@
+//! Checks and grades stored runs while the others still run.
+//!
+//! Everything is read from the run's folder and written back to it, each file at once, so a run that was checked and not
+//! graded when somebody was killed is only graded the next time.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skillgauge_core::check::CompiledChecks;
+use skillgauge_core::plan::RunId;
+use skillgauge_core::workspace::{RunDir, Workspace, write_json};
+use skillgauge_format::evals::{EvalsGrading, Structural};
+use skillgauge_format::record::RunRecord;
+use skillgauge_format::{Case, Suite, read};
+use tokio_util::sync::CancellationToken;
+
+use super::budget::Budget;
+use super::drive::{Evaluate, Evaluated, Evaluating};
+use crate::check::{CheckRun, check_run};
+use crate::grade::{self, GradeInput, Graded, GradingFile, Judge, StoredRun};
+use crate::model::Environment;
+use crate::process::Guard;
+
+/// What checks and grades need.
+#[derive(Debug)]
+pub struct EvaluatorSettings {
+    /// The suite.
+    pub suite: Suite,
+    /// The checks of each case, by its id.
+    pub checks: Vec<(String, CompiledChecks)>,
+    /// The judge; nobody judges without one.
+    pub judge: Option<Judge>,
+    /// The skill's folder.
+    pub skill: PathBuf,
+    /// The skill's version.
+    pub version: u64,
+    /// The workspace.
+    pub workspace: Workspace,
+    /// What guards scripts while they run.
+    pub guard: Guard,
+    /// The user's variables, of which scripts get the harmless ones.
+    pub environment: Environment,
+    /// What may be spent.
+    pub budget: Arc<Budget>,
+}
+
+/// Checks and grades stored runs.
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    settings: EvaluatorSettings,
+    checks: HashMap<String, CompiledChecks>,
+}
+
+impl Evaluator {
+    /// Ready for runs of this suite.
+    pub fn new(mut settings: EvaluatorSettings) -> Self {
+        let checks = std::mem::take(&mut settings.checks).into_iter().collect();
+        Self { shared: Arc::new(Shared { settings, checks }) }
+    }
+}
+
+impl Evaluate for Evaluator {
+    fn is_done(&self, id: &RunId, run: &RunDir) -> bool {
+        let has_checks = self.shared.checks.get(&id.case).is_some_and(|checks| !checks.is_empty());
+        if has_checks && !run.structural_file().is_file() {
+            return false;
+        }
+        let Ok(bytes) = fs_err::read(run.grading_file()) else { return false };
+        // What the judge could not answer is asked again; a grading of cases exists only when all was answered.
+        let evals = read::<EvalsGrading>(&bytes);
+        evals.map_or(true, |read| read.value.judge_errors.is_none_or(|errors| errors.is_empty()))
+    }
+
+    fn evaluate(
+        &self,
+        id: RunId,
+        run: RunDir,
+        record: RunRecord,
+        cancel: CancellationToken,
+    ) -> Evaluating {
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move { shared.evaluate(&id, run, &record, &cancel).await })
+    }
+}
+
+impl Shared {
+    async fn evaluate(
+        &self,
+        id: &RunId,
+        run: RunDir,
+        record: &RunRecord,
+        cancel: &CancellationToken,
+    ) -> Result<Evaluated, String> {
+        let case = self.settings.suite.cases().find(|case| case.id() == id.case);
+        let case = case.ok_or_else(|| format!("the suite has no case {}", id.case))?;
+        let structural = self.check(id, &run, cancel).await?;
+        let mut stored = read_stored(run).await?;
+        stored.structural = structural;
+        let graded = self.grade(id, case, &stored, record, cancel).await?;
+        if cancel.is_cancelled() {
+            return Err("interrupted".to_owned());
+        }
+        let Some(file) = graded.file else {
+            return Err(graded.judge_errors.join("; "));
+        };
+        let store = grade::store(&file, &stored.dir, &id.configuration, &self.settings.workspace);
+        store.map_err(|error| error.to_string())?;
+        Ok(evaluated(&file, &graded.judge_errors, stored.structural.as_ref()))
+    }
+
+    /// The checks of a run; nothing for a case without checks.
+    async fn check(
+        &self,
+        id: &RunId,
+        run: &RunDir,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Structural>, String> {
+        let Some(checks) = self.checks.get(&id.case).filter(|checks| !checks.is_empty()) else {
+            return Ok(None);
+        };
+        let settings = &self.settings;
+        let wanted = CheckRun {
+            checks,
+            run,
+            skill: Some(&settings.skill),
+            guard: &settings.guard,
+            environment: &settings.environment,
+        };
+        let structural = check_run(&wanted, cancel).await.map_err(|error| error.to_string())?;
+        write_json(&run.structural_file(), &structural).map_err(|error| error.to_string())?;
+        Ok(Some(structural))
+    }
+
+    async fn grade(
+        &self,
+        id: &RunId,
+        case: Case<'_>,
+        stored: &StoredRun,
+        record: &RunRecord,
+        cancel: &CancellationToken,
+    ) -> Result<Graded, String> {
+        let settings = &self.settings;
+        let input = GradeInput {
+            skill_dir: Some(&settings.skill),
+            version: settings.version,
+            run_number: u64::from(id.number),
+            executor_model: record.model.as_deref(),
+            ..stored.input(&settings.suite, case)
+        };
+        let judge = settings.judge.as_ref();
+        if judge.is_some() && grade::needs_judge(&input) {
+            settings.budget.take_model_call()?;
+        }
+        let graded = grade::grade_run(&input, judge, cancel).await;
+        if graded.calls > 0 {
+            settings.budget.add_model_calls(graded.calls - 1);
+            settings.budget.add_cost(graded.cost_usd);
+        }
+        Ok(graded)
+    }
+}
+
+/// Reading a long transcript takes a while, so it is done off the event loop.
+async fn read_stored(run: RunDir) -> Result<StoredRun, String> {
+    let read = tokio::task::spawn_blocking(move || StoredRun::read(run)).await;
+    read.map_err(|error| error.to_string())
+}
+
+fn evaluated(
+    file: &GradingFile,
+    judge_errors: &[String],
+    structural: Option<&Structural>,
+) -> Evaluated {
+    let (passed, total) = match file {
+        GradingFile::Evals(grading) => (grading.summary.passed, grading.summary.total),
+        GradingFile::Cases(grading) => {
+            let passed = grading.results.iter().filter(|result| result.passed).count();
+            (passed as u64, grading.results.len() as u64)
+        }
+    };
+    Evaluated {
+        passed,
+        total,
+        gated: structural.is_some_and(|structural| !structural.gate_passed),
+        judge_errors: judge_errors.len() as u64,
+    }
+}
