@@ -4,11 +4,13 @@
 //! prints; a command of the `skillgauge` binary hands in paths and writers.
 
 pub mod benchmark;
+pub mod check;
 pub mod finding;
 pub mod judge;
 pub mod output;
 pub mod plan;
 pub mod profile;
+pub mod python_regex;
 pub mod rule;
 pub mod skill;
 pub mod statistics;

@@ -4,6 +4,10 @@
 //! exclude each other), the reader's messages, and the documentation. A new type is a row here, a variant, and the code
 //! that evaluates it.
 
+mod table;
+
+pub use table::CHECK_TYPES;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -26,6 +30,30 @@ pub enum CheckType {
     FileCount,
     /// A command succeeds.
     CustomScript,
+    /// No file matches a pattern.
+    FileAbsent,
+    /// JSON files obey a JSON Schema.
+    JsonSchema,
+    /// A JSON file has a value at a path.
+    JsonPath,
+    /// YAML files can be read.
+    YamlValid,
+    /// A Markdown file has a section.
+    MarkdownSection,
+    /// The agent called a tool.
+    ToolCalled,
+    /// The agent did not call a tool.
+    ToolNotCalled,
+    /// The agent loaded a skill.
+    SkillLoaded,
+    /// The run used at most so many tokens.
+    MaxTokens,
+    /// The run took at most so many seconds.
+    MaxSeconds,
+    /// The final answer contains a text.
+    OutputContains,
+    /// The run changed only files that it may change.
+    DiffScope,
 }
 
 /// A row of [`CHECK_TYPES`].
@@ -39,65 +67,17 @@ pub struct CheckTypeInfo {
     pub required: &'static [&'static str],
     /// Fields of which exactly one must be there; empty when there is no such choice.
     pub exactly_one: &'static [&'static str],
+    /// Fields of which at most one may be there.
+    pub at_most_one: &'static [&'static str],
     /// Fields that may be there.
     pub optional: &'static [&'static str],
     /// What the check does, in one sentence.
     pub about: &'static str,
+    /// What else there is to know, in Markdown, for the documentation.
+    pub details: &'static str,
+    /// A check of this type as it stands in a suite.
+    pub example: &'static str,
 }
-
-const MATCHES: &[&str] = &["match", "match_any", "match_regex"];
-
-/// All types of structural checks.
-pub const CHECK_TYPES: &[CheckTypeInfo] = &[
-    CheckTypeInfo {
-        check_type: CheckType::FileExists,
-        name: "file_exists",
-        required: &["pattern"],
-        exactly_one: &[],
-        optional: &[],
-        about: "At least one file matches the glob pattern.",
-    },
-    CheckTypeInfo {
-        check_type: CheckType::FileContains,
-        name: "file_contains",
-        required: &["pattern"],
-        exactly_one: MATCHES,
-        optional: &[],
-        about: "At least one file that matches the glob pattern contains the text.",
-    },
-    CheckTypeInfo {
-        check_type: CheckType::FileNotContains,
-        name: "file_not_contains",
-        required: &["pattern"],
-        exactly_one: MATCHES,
-        optional: &["except_context"],
-        about: "No file that matches the glob pattern contains the text, except near an exempting context.",
-    },
-    CheckTypeInfo {
-        check_type: CheckType::NoErrors,
-        name: "no_errors",
-        required: &[],
-        exactly_one: &[],
-        optional: &[],
-        about: "The transcript shows no failed tool call and no error.",
-    },
-    CheckTypeInfo {
-        check_type: CheckType::FileCount,
-        name: "file_count",
-        required: &["pattern", "count"],
-        exactly_one: &[],
-        optional: &["operator"],
-        about: "The number of files that match the glob pattern compares to the count as the operator says.",
-    },
-    CheckTypeInfo {
-        check_type: CheckType::CustomScript,
-        name: "custom_script",
-        required: &["script"],
-        exactly_one: &[],
-        optional: &[],
-        about: "The bash command exits with 0.",
-    },
-];
 
 impl CheckType {
     /// The row of this type.
@@ -120,7 +100,7 @@ impl CheckType {
 impl CheckTypeInfo {
     /// Whether this type looks at a field that only some types have.
     pub fn uses(&self, field: &str) -> bool {
-        [self.required, self.exactly_one, self.optional]
+        [self.required, self.exactly_one, self.at_most_one, self.optional]
             .iter()
             .any(|fields| fields.contains(&field))
     }
@@ -145,8 +125,9 @@ impl CheckTypeInfo {
 
 /// All fields that only some types have, in the order of the table.
 pub(super) fn special_fields() -> impl Iterator<Item = &'static str> {
-    let fields =
-        CHECK_TYPES.iter().flat_map(|info| [info.required, info.exactly_one, info.optional]);
+    let fields = CHECK_TYPES
+        .iter()
+        .flat_map(|info| [info.required, info.exactly_one, info.at_most_one, info.optional]);
     let mut seen = Vec::new();
     fields.flatten().copied().filter(move |field| {
         let is_new = !seen.contains(field);
@@ -196,7 +177,7 @@ impl JsonSchema for CheckType {
     }
 }
 
-/// How a number of files is compared.
+/// How a number is compared.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
 pub enum Operator {
     /// Exactly as many; this is meant when no operator is given.
@@ -212,7 +193,16 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// Whether `found` files are right when `count` were asked for.
+    /// The operator as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+        }
+    }
+
+    /// Whether `found` is right when `count` was asked for.
     pub fn holds(self, found: u64, count: u64) -> bool {
         match self {
             Self::Equal => found == count,
@@ -235,7 +225,22 @@ mod tests {
             assert!(info.about.ends_with('.'));
         }
         // The last variant; the compiler would refuse a discriminant beyond the table only at run time.
-        assert_eq!(CheckType::CustomScript as usize + 1, CHECK_TYPES.len());
+        assert_eq!(CheckType::DiffScope as usize + 1, CHECK_TYPES.len());
+    }
+
+    #[test]
+    fn every_example_is_a_valid_check_of_its_type() {
+        for info in CHECK_TYPES {
+            let suite = format!(
+                r#"{{"evals": [{{"id": 1, "prompt": "p", "structural_expectations": [{}]}}]}}"#,
+                info.example
+            );
+            let read = crate::read::<crate::evals::EvalsSuite>(suite.as_bytes());
+            let read = read.unwrap_or_else(|error| panic!("{}: {error:?}", info.name));
+            assert_eq!(read.warnings.iter().count(), 0, "{}: {:?}", info.name, read.warnings);
+            let check = &read.value.evals[0].structural_expectations.as_ref().unwrap()[0];
+            assert_eq!(check.check_type, info.check_type);
+        }
     }
 
     #[test]

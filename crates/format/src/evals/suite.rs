@@ -1,7 +1,8 @@
 //! The suite in the `evals` dialect: the skill-creator's, extended by structural checks and rubrics.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value as Json;
 
 use super::check_type::{CheckType, Operator, add_conditions, special_fields};
 use super::rubric::{self, QualityRubric};
@@ -11,7 +12,7 @@ use crate::dialect::{self, Dialect};
 use crate::json::{Number, Value};
 use crate::kind::Kind;
 use crate::part::{EvalId, Statement};
-use crate::problem::{At, ExpectedKind, IdKind, MeaningIssue, Report};
+use crate::problem::{At, ExpectedKind, IdKind, MeaningIssue, Report, ShapeIssue};
 use crate::rule;
 use crate::schema::not_null;
 
@@ -131,6 +132,40 @@ pub struct StructuralExpectation {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1), transform = not_null)]
     pub script: Option<String>,
+    /// A JSON Schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Json>,
+    /// A path into a JSON file: `$.summary.rows`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), transform = not_null)]
+    pub path: Option<String>,
+    /// The JSON value that must be at `path`; null is one, too.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some")]
+    #[schemars(with = "Json")]
+    pub equals: Option<Json>,
+    /// The text of a Markdown heading, without its `#`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = NOT_BLANK), transform = not_null)]
+    pub heading: Option<String>,
+    /// Glob of the names of tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), transform = not_null)]
+    pub tool: Option<String>,
+    /// The name of a skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), transform = not_null)]
+    pub skill: Option<String>,
+    /// The largest number that is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0), transform = not_null)]
+    pub limit: Option<Number>,
+    /// Globs of the files that may be made or changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), inner(length(min = 1)), transform = not_null)]
+    pub allow: Option<Vec<String>>,
+    /// Whether the check passes when its statement is false; false when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not: Option<bool>,
     /// Whether the structural gate fails with this check; false when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical: Option<bool>,
@@ -181,6 +216,15 @@ impl StructuralExpectation {
             count: None,
             operator: None,
             script: None,
+            schema: None,
+            path: None,
+            equals: None,
+            heading: None,
+            tool: None,
+            skill: None,
+            limit: None,
+            allow: None,
+            not: None,
             critical: None,
             extra: Extra::new(),
         }
@@ -190,6 +234,16 @@ impl StructuralExpectation {
     pub fn is_critical(&self) -> bool {
         self.critical.unwrap_or_default()
     }
+
+    /// Whether the check passes when its statement is false.
+    pub fn is_negated(&self) -> bool {
+        self.not.unwrap_or_default()
+    }
+}
+
+/// A value that is there, null included.
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 /// Ids that clash or make no folder names, evals that nothing can be judged by, fields that a check ignores.
@@ -282,6 +336,11 @@ fn check_structural(expectations: &At<'_>, report: &mut Report<'_>) {
         else {
             continue;
         };
+        let rivals = info.at_most_one.iter().filter(|field| expectation.field(field).is_some());
+        let rivals: Vec<String> = rivals.map(|&field| field.to_owned()).collect();
+        if rivals.len() > 1 {
+            report.add(&expectation, ShapeIssue::ExclusiveFields { fields: rivals });
+        }
         for field in special_fields().filter(|field| !info.uses(field)) {
             if let Some(at) = expectation.field(field) {
                 let (field, check_type) = (field.to_owned(), info.name.to_owned());

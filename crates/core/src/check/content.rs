@@ -1,0 +1,332 @@
+//! Checks of what stands in files.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::evidence::{self, Evidence, name};
+use super::glob::Glob;
+use super::needle::Needle;
+use super::outputs::{Content, Outputs};
+use super::verdict::{Finding, Verdict};
+use crate::yaml::{self, Node, Value, YamlError};
+
+/// How many lines around a hit its context has, on each side.
+const CONTEXT_LINES: usize = 2;
+
+/// What stood in the way of a look at all files.
+#[derive(Default)]
+pub(super) struct Unseen {
+    notes: Vec<String>,
+    binary: usize,
+    unknown: usize,
+}
+
+impl Unseen {
+    /// Takes note of a file that could not be searched; a binary file contains no text, whatever the text is.
+    pub(super) fn add(&mut self, path: &Path, content: &Content) {
+        let reason = match content {
+            Content::Text(_) => return,
+            Content::Binary => "is binary and was not searched".to_owned(),
+            Content::TooLarge(bytes) => format!("is too large to be searched ({bytes} bytes)"),
+            Content::Unreadable(error) => format!("cannot be read ({error})"),
+        };
+        match content {
+            Content::Binary => self.binary += 1,
+            _ => self.unknown += 1,
+        }
+        if self.notes.len() < 3 {
+            self.notes.push(format!("{} {reason}", name(path)));
+        }
+    }
+
+    fn add_reason(&mut self, path: &Path, reason: &str) {
+        self.unknown += 1;
+        if self.notes.len() < 3 {
+            self.notes.push(format!("{}: {reason}", name(path)));
+        }
+    }
+
+    pub(super) fn tell(&self, evidence: &mut Evidence) {
+        for note in &self.notes {
+            evidence.note(note.clone());
+        }
+        let rest = self.binary + self.unknown - self.notes.len();
+        if rest > 0 {
+            evidence.note(format!("{rest} more files were not searched"));
+        }
+    }
+
+    /// The verdict when nothing was found in what could be seen.
+    pub(super) fn unless(&self, otherwise: Verdict) -> Verdict {
+        if self.unknown > 0 { Verdict::Unknown } else { otherwise }
+    }
+}
+
+/// At least one matching file contains it.
+pub(super) fn contains(outputs: &Outputs, glob: &Glob, needle: &Needle) -> Finding {
+    let mut evidence = Evidence::new();
+    let mut unseen = Unseen::default();
+    let mut searched = 0_usize;
+    for path in outputs.matching(glob) {
+        let content = outputs.read(path);
+        unseen.add(path, &content);
+        let Content::Text(text) = content else { continue };
+        searched += 1;
+        match needle.find(&text, 0) {
+            Ok(Some(hit)) => evidence.add(shown(path, &text, &hit)),
+            Ok(None) => {}
+            Err(error) => unseen.add_reason(path, &error.to_string()),
+        }
+        if evidence.is_full() {
+            break;
+        }
+    }
+    if !evidence.is_empty() {
+        let mut found = Evidence::new();
+        found.note(format!("Found {needle}"));
+        return Finding::new(Verdict::Holds, merge(found, evidence));
+    }
+    let files = if searched == 1 { "file" } else { "files" };
+    evidence.note(match outputs.matching(glob).next() {
+        None => format!("No file matches `{}`", glob.as_str()),
+        Some(_) => {
+            format!("{needle} is not in the {searched} {files} that match `{}`", glob.as_str())
+        }
+    });
+    outputs.note_links(glob, &mut evidence);
+    unseen.tell(&mut evidence);
+    Finding::new(unseen.unless(Verdict::Fails), evidence)
+}
+
+/// No matching file contains it outside of an exempt context.
+pub(super) fn not_contains(
+    outputs: &Outputs,
+    glob: &Glob,
+    needle: &Needle,
+    contexts: &[String],
+) -> Finding {
+    let mut evidence = Evidence::new();
+    let mut unseen = Unseen::default();
+    let (mut searched, mut exempt) = (0_usize, 0_usize);
+    for path in outputs.matching(glob) {
+        let content = outputs.read(path);
+        unseen.add(path, &content);
+        let Content::Text(text) = content else { continue };
+        searched += 1;
+        match hits(&text, needle, contexts, path, &mut evidence) {
+            Ok(count) => exempt += count,
+            Err(reason) => unseen.add_reason(path, &reason),
+        }
+        if evidence.is_full() {
+            break;
+        }
+    }
+    if !evidence.is_empty() {
+        let mut found = Evidence::new();
+        found.note(format!("Found {needle}"));
+        return Finding::new(Verdict::Fails, merge(found, evidence));
+    }
+    let files = if searched == 1 { "file" } else { "files" };
+    evidence.note(match outputs.matching(glob).next() {
+        None => format!("Vacuous: no file matches `{}`", glob.as_str()),
+        Some(_) => {
+            format!("{needle} is not in the {searched} {files} that match `{}`", glob.as_str())
+        }
+    });
+    if exempt > 0 {
+        evidence.note(format!("{exempt} exempt by their context"));
+    }
+    outputs.note_links(glob, &mut evidence);
+    unseen.tell(&mut evidence);
+    Finding::new(unseen.unless(Verdict::Holds), evidence)
+}
+
+/// Adds the hits that are not exempt to the evidence; the number of those that are.
+fn hits(
+    text: &str,
+    needle: &Needle,
+    contexts: &[String],
+    path: &Path,
+    evidence: &mut Evidence,
+) -> Result<usize, String> {
+    let mut exempt = 0;
+    let mut start = 0;
+    // Many hits on one long line have the same context, which is looked at once.
+    let mut last: Option<(Range<usize>, bool)> = None;
+    while let Some(hit) = needle.find(text, start).map_err(|error| error.to_string())? {
+        let around = context(text, &hit);
+        let is_exempt = match &last {
+            Some((range, is_exempt)) if *range == around => *is_exempt,
+            _ => contexts.iter().any(|context| text[around.clone()].contains(context.as_str())),
+        };
+        last = Some((around, is_exempt));
+        if is_exempt {
+            exempt += 1;
+        } else {
+            evidence.add(shown(path, text, &hit));
+            if evidence.is_full() {
+                break;
+            }
+        }
+        start = after(text, &hit);
+        if start > text.len() {
+            break;
+        }
+    }
+    Ok(exempt)
+}
+
+/// Where to look on: behind the hit, and always further on.
+fn after(text: &str, hit: &Range<usize>) -> usize {
+    if hit.end > hit.start {
+        return hit.end;
+    }
+    hit.end + text[hit.end..].chars().next().map_or(1, char::len_utf8)
+}
+
+/// The lines of a hit and two more on each side.
+fn context(text: &str, hit: &Range<usize>) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let mut start = hit.start;
+    for line in 0..=CONTEXT_LINES {
+        match memchr::memrchr(b'\n', &bytes[..start]) {
+            Some(newline) if line == CONTEXT_LINES => {
+                start = newline + 1;
+            }
+            Some(newline) => start = newline,
+            None => {
+                start = 0;
+                break;
+            }
+        }
+    }
+    // A newline at the very end of a hit belongs to the hit's last line.
+    let last = if hit.end > hit.start { hit.end - 1 } else { hit.end };
+    let mut end = last;
+    for line in 0..=CONTEXT_LINES {
+        match memchr::memchr(b'\n', &bytes[end..]) {
+            Some(newline) if line == CONTEXT_LINES => end += newline,
+            Some(newline) => end += newline + 1,
+            None => {
+                end = text.len();
+                break;
+            }
+        }
+    }
+    start..end.max(hit.end)
+}
+
+/// A hit with its file, its line and what stands there.
+pub(super) fn shown(path: &Path, text: &str, hit: &Range<usize>) -> String {
+    let (number, line) = line_at(text, hit.start);
+    evidence::place(&name(path), number, line)
+}
+
+/// The number and the text of the line that a byte is on.
+pub(super) fn line_at(text: &str, offset: usize) -> (usize, &str) {
+    let bytes = text.as_bytes();
+    let number = memchr::memchr_iter(b'\n', &bytes[..offset]).count() + 1;
+    let start = memchr::memrchr(b'\n', &bytes[..offset]).map_or(0, |newline| newline + 1);
+    let end = memchr::memchr(b'\n', &bytes[offset..]).map_or(text.len(), |length| offset + length);
+    (number, &text[start..end])
+}
+
+fn merge(mut head: Evidence, places: Evidence) -> Evidence {
+    head.take_places(places);
+    head
+}
+
+/// Every matching file is YAML, and there is one.
+pub(super) fn yaml_valid(outputs: &Outputs, glob: &Glob) -> Finding {
+    let mut evidence = Evidence::new();
+    let mut unseen = Unseen::default();
+    let mut count = 0_usize;
+    for path in outputs.matching(glob) {
+        count += 1;
+        let content = outputs.read(path);
+        let Content::Text(text) = content else {
+            if matches!(content, Content::Binary) {
+                evidence.add(format!("{} is binary", name(path)));
+            } else {
+                unseen.add(path, &content);
+            }
+            continue;
+        };
+        match yaml_problem(&text) {
+            Some(YamlProblem::Wrong { reason, offset }) => {
+                let (number, _) = line_at(&text, offset.min(text.len()));
+                evidence.add(format!("{}:{number}: {reason}", name(path)));
+            }
+            Some(YamlProblem::TooLarge(reason)) => unseen.add_reason(path, &reason),
+            None => {}
+        }
+    }
+    if count == 0 {
+        evidence.note(format!("No file matches `{}`", glob.as_str()));
+        outputs.note_links(glob, &mut evidence);
+        return Finding::new(Verdict::Fails, evidence);
+    }
+    if !evidence.is_empty() {
+        return Finding::new(Verdict::Fails, evidence);
+    }
+    unseen.tell(&mut evidence);
+    let files = if count == 1 { "file is" } else { "files are" };
+    evidence.note(format!("{count} {files} valid YAML"));
+    Finding::new(unseen.unless(Verdict::Holds), evidence)
+}
+
+enum YamlProblem {
+    Wrong {
+        reason: String,
+        offset: usize,
+    },
+    /// Perhaps valid, but too large to be sure.
+    TooLarge(String),
+}
+
+/// The first problem of a text with any number of documents.
+fn yaml_problem(text: &str) -> Option<YamlProblem> {
+    let mut start = 0;
+    loop {
+        let result = yaml::parse(&text[start..], start);
+        let (end, result) = match result {
+            Err(YamlError::SecondDocument { offset })
+                if offset > start && text.is_char_boundary(offset) =>
+            {
+                (offset, yaml::parse(&text[start..offset], start))
+            }
+            result => (text.len(), result),
+        };
+        match result {
+            Ok(node) => {
+                if let Some(key) = node.as_ref().and_then(repeated_key) {
+                    let reason =
+                        format!("the key `{}` occurs twice", key.scalar_text().unwrap_or("?"));
+                    return Some(YamlProblem::Wrong { reason, offset: key.span.start });
+                }
+            }
+            Err(error @ YamlError::TooLarge { .. }) => {
+                return Some(YamlProblem::TooLarge(error.to_string()));
+            }
+            Err(error) => {
+                let (reason, offset) = (error.to_string(), error.offset());
+                return Some(YamlProblem::Wrong { reason, offset });
+            }
+        }
+        if end >= text.len() {
+            return None;
+        }
+        start = end;
+    }
+}
+
+fn repeated_key(node: &Node) -> Option<&Node> {
+    match &node.value {
+        Value::Scalar(_) => None,
+        Value::Sequence(items) => items.iter().find_map(repeated_key),
+        Value::Mapping(mapping) => mapping
+            .duplicates
+            .first()
+            .or_else(|| mapping.entries.iter().find_map(|entry| repeated_key(&entry.value))),
+    }
+}

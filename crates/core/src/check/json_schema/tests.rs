@@ -1,0 +1,1 @@
+//! The checker against the `jsonschema` crate.

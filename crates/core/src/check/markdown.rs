@@ -1,0 +1,128 @@
+//! `markdown_section`: a heading and what stands below it.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::content::{Unseen, line_at, shown};
+use super::evidence::{Evidence, name};
+use super::glob::Glob;
+use super::needle::Needle;
+use super::outputs::{Content, Outputs};
+use super::verdict::{Finding, Verdict};
+
+/// One heading of a text.
+struct Heading {
+    level: HeadingLevel,
+    text: String,
+    range: Range<usize>,
+}
+
+/// A matching file has the section, and the section contains what is looked for.
+pub(super) fn section(
+    outputs: &Outputs,
+    glob: &Glob,
+    heading: &str,
+    needle: Option<&Needle>,
+) -> Finding {
+    let mut evidence = Evidence::new();
+    let mut unseen = Unseen::default();
+    let mut count = 0_usize;
+    for path in outputs.matching(glob) {
+        count += 1;
+        let content = outputs.read(path);
+        unseen.add(path, &content);
+        let Content::Text(text) = content else { continue };
+        for section in sections(&text, heading) {
+            let body = &text[section.clone()];
+            let hit = match needle {
+                None => body.find(|c: char| !c.is_whitespace()).map(|at| at..at),
+                Some(needle) => match needle.find(body, 0) {
+                    Ok(hit) => hit,
+                    Err(error) => {
+                        return Finding::plain(
+                            Verdict::Unknown,
+                            format!("{}: {error}", name(path)),
+                        );
+                    }
+                },
+            };
+            if let Some(hit) = hit {
+                let hit = section.start + hit.start..section.start + hit.end;
+                let mut evidence = Evidence::new();
+                evidence.note(format!("Found in the section {heading:?}"));
+                evidence.add(shown(path, &text, &hit));
+                return Finding::new(Verdict::Holds, evidence);
+            }
+            let (number, _) = line_at(&text, section.start.min(text.len()));
+            let what = needle.map_or_else(
+                || "has nothing in it".to_owned(),
+                |needle| format!("does not contain {needle}"),
+            );
+            evidence.add(format!("the section at {}:{number} {what}", name(path)));
+        }
+    }
+    if evidence.is_empty() {
+        evidence.note(match count {
+            0 => format!("No file matches `{}`", glob.as_str()),
+            1 => format!("The file that matches `{}` has no heading {heading:?}", glob.as_str()),
+            _ => format!(
+                "None of the {count} files that match `{}` has the heading {heading:?}",
+                glob.as_str()
+            ),
+        });
+    }
+    outputs.note_links(glob, &mut evidence);
+    unseen.tell(&mut evidence);
+    Finding::new(unseen.unless(Verdict::Fails), evidence)
+}
+
+/// What stands below each heading of that text.
+fn sections(text: &str, wanted: &str) -> Vec<Range<usize>> {
+    let headings = headings(text);
+    let wanted = normal(wanted);
+    let mut sections = Vec::new();
+    for (number, heading) in headings.iter().enumerate() {
+        if normal(&heading.text) != wanted {
+            continue;
+        }
+        let next = headings[number + 1..].iter().find(|next| next.level <= heading.level);
+        let end = next.map_or(text.len(), |next| next.range.start);
+        sections.push(heading.range.end.min(end)..end);
+    }
+    sections
+}
+
+/// Case and the number of spaces do not matter.
+fn normal(heading: &str) -> String {
+    let words: Vec<&str> = heading.split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
+
+fn headings(text: &str) -> Vec<Heading> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let mut headings = Vec::new();
+    let mut open: Option<Heading> = None;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                open = Some(Heading { level, text: String::new(), range });
+            }
+            Event::End(TagEnd::Heading(_)) => headings.extend(open.take()),
+            Event::Text(part) | Event::Code(part) => {
+                if let Some(heading) = &mut open {
+                    heading.text.push_str(&part);
+                }
+            }
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some(heading) = &mut open {
+                    heading.text.push(' ');
+                }
+            }
+            _ => {}
+        }
+    }
+    headings
+}

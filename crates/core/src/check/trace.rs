@@ -1,0 +1,296 @@
+//! Checks of what the agent did and said: the transcript, the tokens and the time.
+
+use std::collections::HashMap;
+
+use skillgauge_format::evals::Operator;
+use skillgauge_format::transcript::{
+    ErrorLevel, EventKind, Outcome, ToolCallId, ToolStatus, Transcript,
+};
+
+use super::context::CheckContext;
+use super::evidence::{self, Evidence};
+use super::glob::NameGlob;
+use super::needle::Needle;
+use super::verdict::{Finding, Verdict};
+
+/// Tools that only show what is there: an error in what they show is an error in a file, not one of the run.
+const READERS: [&str; 14] = [
+    "Read",
+    "Grep",
+    "Glob",
+    "LS",
+    "NotebookRead",
+    "Skill",
+    "WebFetch",
+    "WebSearch",
+    "read_file",
+    "read_many_files",
+    "search_file_content",
+    "list_directory",
+    "read",
+    "grep",
+];
+
+/// Beginnings of lines by which programs say that they failed.
+const ERROR_STARTS: [&str; 8] = [
+    "Traceback (most recent call last)",
+    "error:",
+    "error[",
+    "fatal:",
+    "fatal error:",
+    "panic:",
+    "npm ERR!",
+    "Segmentation fault",
+];
+
+/// Which calls of a tool are meant.
+#[derive(Debug)]
+pub(super) struct ToolPattern {
+    pub(super) tool: NameGlob,
+    /// What the call's input must contain.
+    pub(super) input: Option<Needle>,
+}
+
+const NO_TRANSCRIPT: &str = "the run has no transcript.jsonl";
+
+/// Nothing went wrong.
+pub(super) fn no_errors(context: &CheckContext<'_>) -> Finding {
+    let Some(transcript) = context.transcript else {
+        return Finding::plain(Verdict::Unknown, NO_TRANSCRIPT);
+    };
+    let tools = tools(transcript);
+    let mut evidence = Evidence::new();
+    for (line, kind) in events(transcript) {
+        match kind {
+            EventKind::ToolResult(result) => {
+                let tool = tools.get(&result.id).copied().unwrap_or("a tool");
+                if result.status == ToolStatus::Error {
+                    let first = result.output.lines().find(|line| !line.trim().is_empty());
+                    let first = evidence::line(first.unwrap_or("no output"));
+                    evidence.add(format!("transcript.jsonl:{line}: {tool} failed: {first}"));
+                } else if !READERS.contains(&tool)
+                    && let Some(found) = result.output.lines().find(|line| is_error_line(line))
+                {
+                    let found = evidence::line(found);
+                    evidence.add(format!("transcript.jsonl:{line}: output of {tool}: {found}"));
+                }
+            }
+            EventKind::Error(error) if error.level == ErrorLevel::Error => {
+                let message = evidence::line(&error.message);
+                evidence.add(format!("transcript.jsonl:{line}: {message}"));
+            }
+            _ => {}
+        }
+    }
+    if evidence.is_empty() {
+        // Errors without an event of their own.
+        for error in &transcript.end.errors {
+            evidence.add(evidence::line(&error.message));
+        }
+    }
+    if transcript.end.outcome != Outcome::Completed {
+        let message = transcript.end.message.as_deref().unwrap_or("the agent did not say why");
+        evidence.add(format!("the run did not complete: {}", evidence::line(message)));
+    }
+    if evidence.is_empty() {
+        return Finding::plain(Verdict::Holds, "No errors in the transcript");
+    }
+    Finding::new(Verdict::Fails, evidence)
+}
+
+/// Whether a line of a program's output reports an error.
+fn is_error_line(line: &str) -> bool {
+    let line = line.trim_start_matches(['\u{feff}', ' ', '\t']);
+    if line.starts_with("panicked at") || line.starts_with("panic(") {
+        return true;
+    }
+    if line.starts_with("thread '") && line.contains("' panicked at") {
+        return true;
+    }
+    let starts = |start: &str| {
+        line.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+    };
+    // `TypeError: ...`, `subprocess.CalledProcessError: ...`: the last line of a traceback that was cut.
+    let is_exception = line.split_once(": ").is_some_and(|(name, _)| {
+        name.len() > "Error".len()
+            && name.ends_with("Error")
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
+    });
+    ERROR_STARTS.iter().any(|start| starts(start)) || is_exception
+}
+
+/// The events with their lines in transcript.jsonl, which begins with a header.
+fn events(transcript: &Transcript) -> impl Iterator<Item = (usize, &EventKind)> {
+    transcript.events.iter().enumerate().map(|(number, event)| (number + 2, &event.kind))
+}
+
+/// The name of the tool of each call.
+fn tools(transcript: &Transcript) -> HashMap<&ToolCallId, &str> {
+    let calls = transcript.events.iter().filter_map(|event| match &event.kind {
+        EventKind::ToolCall(call) => Some((&call.id, call.name.as_str())),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// The tool was called, so often as is wanted.
+pub(super) fn tool_called(
+    context: &CheckContext<'_>,
+    tool: &ToolPattern,
+    (operator, count): (Operator, u64),
+) -> Finding {
+    match calls(context, tool) {
+        Err(finding) => finding,
+        Ok((found, places)) => {
+            let mut evidence = Evidence::new();
+            let times = if found == 1 { "time" } else { "times" };
+            let name = tool.tool.as_str();
+            evidence.note(format!(
+                "`{name}` was called {found} {times}{}, expected {} {count}",
+                tool.condition(),
+                operator.as_str()
+            ));
+            evidence.take_places(places);
+            Finding::new(Verdict::of(operator.holds(found, count)), evidence)
+        }
+    }
+}
+
+/// The tool was not called.
+pub(super) fn tool_not_called(context: &CheckContext<'_>, tool: &ToolPattern) -> Finding {
+    tool_called(context, tool, (Operator::Equal, 0))
+}
+
+impl ToolPattern {
+    fn condition(&self) -> String {
+        self.input.as_ref().map(|needle| format!(" with {needle}")).unwrap_or_default()
+    }
+}
+
+fn calls(context: &CheckContext<'_>, tool: &ToolPattern) -> Result<(u64, Evidence), Finding> {
+    let transcript =
+        context.transcript.ok_or_else(|| Finding::plain(Verdict::Unknown, NO_TRANSCRIPT))?;
+    let mut evidence = Evidence::new();
+    let mut count = 0;
+    for (line, kind) in events(transcript) {
+        let EventKind::ToolCall(call) = kind else { continue };
+        if !tool.tool.matches(&call.name) {
+            continue;
+        }
+        let input = call.input.to_string();
+        if let Some(needle) = &tool.input {
+            let found = needle.find(&input, 0).map_err(|error| {
+                Finding::plain(Verdict::Unknown, format!("transcript.jsonl:{line}: {error}"))
+            })?;
+            if found.is_none() {
+                continue;
+            }
+        }
+        count += 1;
+        let shown = evidence::line(&input);
+        evidence.add(format!("transcript.jsonl:{line}: {} {shown}", call.name));
+    }
+    let left_out = transcript.end.cut.is_some_and(|cut| cut.events > 0);
+    if left_out {
+        let note = "the transcript was cut, so that not all calls are in it";
+        return Err(Finding::plain(Verdict::Unknown, note));
+    }
+    Ok((count, evidence))
+}
+
+/// The skill's body reached the model.
+pub(super) fn skill_loaded(context: &CheckContext<'_>, skill: Option<&str>) -> Finding {
+    let Some(transcript) = context.transcript else {
+        return Finding::plain(Verdict::Unknown, NO_TRANSCRIPT);
+    };
+    let Some(skill) = skill.or(context.skill_name) else {
+        let note = "the name of the skill under test is not known; name it with `skill`";
+        return Finding::plain(Verdict::Unknown, note);
+    };
+    if transcript.loaded(skill) {
+        return Finding::plain(Verdict::Holds, format!("The skill `{skill}` was loaded"));
+    }
+    let others = &transcript.end.skills_loaded;
+    let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+    Finding::plain(
+        Verdict::Fails,
+        format!("The skill `{skill}` was not loaded; loaded were: {}", evidence::line(&others)),
+    )
+}
+
+/// So many tokens at most.
+pub(super) fn max_tokens(context: &CheckContext<'_>, limit: f64) -> Finding {
+    match context.tokens {
+        None => Finding::plain(Verdict::Unknown, "nobody said how many tokens were used"),
+        #[expect(clippy::cast_precision_loss, reason = "no run has 2^53 tokens")]
+        Some(tokens) => Finding::plain(
+            Verdict::of(tokens as f64 <= limit),
+            format!("{tokens} tokens, at most {limit} are right"),
+        ),
+    }
+}
+
+/// So many seconds at most.
+pub(super) fn max_seconds(context: &CheckContext<'_>, limit: f64) -> Finding {
+    match context.seconds {
+        None => Finding::plain(Verdict::Unknown, "nobody said how long the run took"),
+        Some(seconds) => Finding::plain(
+            Verdict::of(seconds <= limit),
+            format!("{seconds:.1} seconds, at most {limit} are right"),
+        ),
+    }
+}
+
+/// The final answer contains it.
+pub(super) fn output_contains(context: &CheckContext<'_>, needle: &Needle) -> Finding {
+    let Some(answer) = context.final_answer else {
+        return Finding::plain(Verdict::Unknown, "the run has no final answer");
+    };
+    match needle.find(answer, 0) {
+        Err(error) => Finding::plain(Verdict::Unknown, error.to_string()),
+        Ok(None) => Finding::plain(Verdict::Fails, format!("{needle} is not in the final answer")),
+        Ok(Some(hit)) => {
+            let (number, line) = super::content::line_at(answer, hit.start);
+            let line = evidence::line(line);
+            Finding::plain(
+                Verdict::Holds,
+                format!("Found {needle} in the final answer, line {number}: {line}"),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_error_line;
+
+    #[test]
+    fn lines_that_report_errors_are_told_from_prose() {
+        for line in [
+            "Traceback (most recent call last):",
+            "error: could not compile `x`",
+            "Error: Cannot find module",
+            "error[E0308]: mismatched types",
+            "fatal: not a git repository",
+            "panic: runtime error: index out of range",
+            "thread 'main' (123) panicked at src/main.rs:1:1:",
+            "  TypeError: x is not a function",
+            "json.decoder.JSONDecodeError: Expecting value",
+            "npm ERR! code 1",
+        ] {
+            assert!(is_error_line(line), "{line}");
+        }
+        for line in [
+            "There was no error: all good",
+            "errors: 0",
+            "0 errors",
+            "Handles the error case",
+            "panicking is not allowed",
+            "test error_is_reported ... ok",
+            "The ValueError: is documented",
+            "",
+        ] {
+            assert!(!is_error_line(line), "{line}");
+        }
+    }
+}
