@@ -45,6 +45,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Explain(args) => commands::explain::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
+        Command::Bench(args) => commands::bench::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };

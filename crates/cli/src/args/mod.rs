@@ -1,5 +1,6 @@
 //! What can be typed: clap types only, one file for each command.
 
+mod bench;
 mod doctor;
 mod explain;
 mod measure;
@@ -7,6 +8,7 @@ mod schema;
 mod transcript;
 mod validate;
 
+pub use bench::{BenchArgs, BenchFormat};
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub(crate) use measure::duration;
@@ -44,6 +46,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Aggregate the graded runs of an iteration, with intervals and a verdict
+    Bench(BenchArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Show which agents and models can be used, and what is missing
@@ -62,8 +66,9 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["validate", "explain"]),
+    ("Measure", &["bench"]),
     ("See", &["transcript"]),
     ("About", &["doctor", "schema", "completions"]),
 ];
