@@ -47,6 +47,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
         Command::Run(args) => commands::run::run(&args, &printer),
         Command::Merge(args) => commands::merge::run(&args, &printer),
+        Command::Bench(args) => commands::bench::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };

@@ -1,5 +1,6 @@
 //! What can be typed: clap types only, one file for each command.
 
+mod bench;
 mod doctor;
 mod explain;
 mod measure;
@@ -9,6 +10,7 @@ mod schema;
 mod transcript;
 mod validate;
 
+pub use bench::{BenchArgs, BenchFormat};
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub(crate) use measure::duration;
@@ -50,6 +52,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run a suite with and without a skill: execute, check, grade, aggregate
     Run(RunArgs),
+    /// Aggregate the graded runs of an iteration, with intervals and a verdict
+    Bench(BenchArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made
@@ -73,6 +77,9 @@ pub struct CompletionsArgs {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Look", &["validate", "explain"]),
     ("Measure", &["run"]),
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Look", &["validate", "explain"]),
+    ("Measure", &["bench"]),
     ("See", &["transcript"]),
     ("Scale", &["merge"]),
     ("About", &["doctor", "schema", "completions"]),

@@ -1,5 +1,6 @@
 //! What each command does: a call of the library, its result to the printer, an exit code.
 
+pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::workspace::WorkspaceError;
+
 /// Why an iteration could not be aggregated.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchmarkError {
@@ -19,13 +21,11 @@ pub enum BenchmarkError {
         folder: PathBuf,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write the benchmark: {source}")]
     Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
+        /// What the system said, path included.
         #[source]
-        source: std::io::Error,
+        source: WorkspaceError,
     },
     /// A number that JSON cannot hold.
     #[error("the benchmark cannot be written as JSON")]

@@ -11,6 +11,7 @@ use skillgauge_format::evals::{
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
+use skillgauge_format::transcript::Outcome;
 use skillgauge_format::write::round_rate;
 
 use super::record::{CaseRuns, Iteration, Measured, Run, State};
@@ -78,7 +79,7 @@ fn of_configuration(cases: &[CaseRuns], configuration: &Configuration) -> Config
         cases: count(by_case.len()),
         runs: count(runs().count()),
         unmeasured: count(unmeasured),
-        timed_out: count(runs().filter(|run| run.entry.outcome.is_some()).count()),
+        timed_out: count(runs().filter(|run| run.entry.outcome == Some(Outcome::TimedOut)).count()),
         passed: count(runs().filter(|run| run.run_passed).count()),
         pass_rate: estimate(&mean(|run| run.pass_rate)),
         run_pass_rate: estimate(&mean(|run| f64::from(u8::from(run.run_passed)))),

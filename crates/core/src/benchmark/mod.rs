@@ -10,11 +10,14 @@
 //! measured is in no rate, and it is always listed. What counts as measured:
 //!
 //! - `completed` with a grading: measured.
-//! - `timed_out`: measured. The time limit is part of the task, so an agent that does not finish has failed it; with a
-//!   grading its verdicts count, without one its pass rate is 0, and it never passes as a whole.
-//! - `denied`, `rate_limited`, `failed`, `cancelled`: an accident of the measurement, unmeasured. In a paired
-//!   difference the run of the same number in the other configuration is left out too.
-//! - no grading, one that cannot be read, or one without a single verdict: unmeasured.
+//! - `timed_out`, and every other end that the agent itself brought about ([`Reason::is_result`]): measured. The time
+//!   limit is part of the task, so an agent that does not finish has failed it; with a grading its verdicts count,
+//!   without one its pass rate is 0, and it never passes as a whole.
+//! - every other end (a rate limit, a refused key, a crash, an interruption): an accident of the measurement,
+//!   unmeasured. In a paired difference the run of the same number in the other configuration is left out too.
+//! - no grading, one that cannot be read, one without a single verdict, or a planned run that is not there: unmeasured.
+//!
+//! [`Reason::is_result`]: skillgauge_format::transcript::Reason::is_result
 
 mod ci;
 mod error;
@@ -27,6 +30,7 @@ mod loaded;
 mod markdown;
 mod notes;
 mod parallel;
+mod planned;
 mod record;
 mod role;
 mod shape;
@@ -47,9 +51,9 @@ use crate::statistics::DEFAULT_SEED;
 /// What the folder itself does not say.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The skill's name; without one, the workspace's folder tells it.
+    /// The skill's name; without one, `iteration.json` or the workspace's folder tells it.
     pub skill_name: Option<String>,
-    /// The skill's path; without one, the folder beside the workspace if it is a skill.
+    /// The skill's path; without one, that of `iteration.json`, or the folder beside the workspace if it is a skill.
     pub skill_path: Option<String>,
     /// The model that did the work; without one, what the runs say.
     pub executor_model: Option<String>,
@@ -106,6 +110,9 @@ pub fn aggregate(path: &Path, settings: &Settings) -> Result<Aggregate, Benchmar
     let folder = find_iteration(path)?;
     let layout = layout::read(&folder, settings.threads)?;
     let iteration = record::read(layout, &folder, settings);
+    if iteration.cases.is_empty() {
+        return Err(BenchmarkError::NoRuns { folder });
+    }
     Ok(shape::assemble(folder, iteration, settings))
 }
 

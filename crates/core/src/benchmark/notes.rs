@@ -79,29 +79,30 @@ impl Analyst<'_> {
     }
 
     fn unmeasured(&mut self) {
-        let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut timed_out = 0_u64;
+        let (mut outcomes, mut unfinished) = (BTreeMap::<&str, u64>::new(), BTreeMap::new());
         for run in self.iteration.cases.iter().flat_map(|case| &case.runs) {
             match &run.state {
                 State::Unmeasured { outcome, .. } => *outcomes.entry(outcome).or_default() += 1,
                 State::Measured(measured) => {
-                    timed_out += u64::from(measured.entry.outcome.is_some());
+                    if let Some(outcome) = measured.entry.outcome {
+                        *unfinished.entry(outcome.as_str()).or_default() += 1;
+                    }
                 }
             }
         }
-        if !outcomes.is_empty() {
-            let total: u64 = outcomes.values().sum();
+        let counted = |counts: &BTreeMap<&str, u64>| {
             let by: Vec<String> =
-                outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-            self.note(format!(
-                "{} not measured and in no rate: {}",
-                plural(total, "run was", "runs were"),
-                by.join(", ")
-            ));
+                counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+            (counts.values().sum::<u64>(), by.join(", "))
+        };
+        let ((lost, by), (failed, failed_by)) = (counted(&outcomes), counted(&unfinished));
+        if lost > 0 {
+            let runs = plural(lost, "run was", "runs were");
+            self.note(format!("{runs} not measured and in no rate: {by}"));
         }
-        if timed_out > 0 {
-            let runs = plural(timed_out, "run", "runs");
-            self.note(format!("{runs} ran into the time limit and did not pass"));
+        if failed > 0 {
+            let runs = plural(failed, "run did", "runs did");
+            self.note(format!("{runs} not complete and cannot pass as a whole: {failed_by}"));
         }
     }
 

@@ -4,24 +4,30 @@
 //! `metrics.json` when the grading has no metrics, `structural.json` when a rubric is missing that others have, and of
 //! a transcript the last line.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use skillgauge_format::evals::{BenchmarkRun, RunResult};
 use skillgauge_format::json::{self, Node, Number};
 use skillgauge_format::part::{Configuration, EvalId};
-use skillgauge_format::transcript::Outcome;
+use skillgauge_format::record::IterationRecord;
+use skillgauge_format::transcript::{Outcome, Reason, names_skill};
 use skillgauge_format::{Extra, write};
 
 use super::file::{self, Found, amount, whole, words};
 use super::grading::{self, Graded, Rubric, Suggestion};
-use super::layout::{Layout, RunFolder};
-use super::{Settings, loaded, parallel};
+use super::layout::{Layout, RunFolder, id_from_name};
+use super::{Settings, loaded, parallel, planned, role};
+use crate::plan::RunId;
 
 /// All runs of an iteration.
 pub(super) struct Iteration {
     pub(super) cases: Vec<CaseRuns>,
     pub(super) problems: Vec<String>,
     pub(super) skill_name: Option<String>,
+    pub(super) skill_path: Option<String>,
+    /// How often each case was to be run in each configuration; absent when no plan tells.
+    pub(super) planned_runs: Option<u64>,
     pub(super) executor_model: Option<String>,
     pub(super) analyzer_model: Option<String>,
 }
@@ -30,6 +36,7 @@ pub(super) struct Iteration {
 pub(super) struct CaseRuns {
     pub(super) id: EvalId,
     pub(super) name: Option<String>,
+    folder: String,
     pub(super) runs: Vec<Run>,
 }
 
@@ -83,28 +90,37 @@ struct Reading {
 }
 
 /// Reads every run.
-pub(super) fn read(layout: Layout, folder: &Path, settings: &Settings) -> Iteration {
-    let skill_name = settings.skill_name.clone().or_else(|| name_of_workspace(folder));
+pub(super) fn read(mut layout: Layout, folder: &Path, settings: &Settings) -> Iteration {
+    let plan = planned::record(folder, &mut layout.problems);
+    let planned_name = plan.as_ref().map(|plan| plan.skill_name.clone());
+    let skill_name =
+        settings.skill_name.clone().or(planned_name).or_else(|| name_of_workspace(folder));
+    let missing = plan.as_ref().map(|plan| planned::missing(plan, &layout)).unwrap_or_default();
     let folders: Vec<&RunFolder> = layout.cases.iter().flat_map(|case| &case.runs).collect();
     let mut readings = parallel::map(&folders, settings.threads, |run| {
         let mut reading = read_run(&run.path);
-        let loads = loaded::skills_loaded(&run.path);
-        reading.skill_loaded = loads.map(|loads| match &skill_name {
-            Some(name) => loads.contains(name),
-            None => !loads.is_empty(),
-        });
+        if reading.skill_loaded.is_none() {
+            let loads = loaded::skills_loaded(&run.path);
+            reading.skill_loaded = loads.map(|loads| match &skill_name {
+                Some(name) => loads.iter().any(|loaded| names_skill(loaded, name)),
+                None => !loads.is_empty(),
+            });
+        }
         reading
     });
     find_gates(&folders, &mut readings, &layout, settings.threads);
-    let model = readings.iter().find_map(|reading| reading.model.clone());
-    let model = model.or_else(|| folders.first().and_then(|run| loaded::model(&run.path)));
-    let judge = |reading: &Reading| reading.state.as_ref().ok().and_then(|ok| ok.0.judge.clone());
+    let (executor_model, analyzer_model) = models(plan.as_ref(), &folders, &readings);
     let mut iteration = Iteration {
-        analyzer_model: settings.analyzer_model.clone().or_else(|| readings.iter().find_map(judge)),
-        executor_model: settings.executor_model.clone().or(model),
+        analyzer_model: settings.analyzer_model.clone().or(analyzer_model),
+        executor_model: settings.executor_model.clone().or(executor_model),
         cases: Vec::with_capacity(layout.cases.len()),
         problems: layout.problems,
         skill_name,
+        skill_path: settings
+            .skill_path
+            .clone()
+            .or(plan.as_ref().map(|plan| plan.skill_path.clone())),
+        planned_runs: plan.map(|plan| plan.runs_per_configuration),
     };
     let mut readings = readings.into_iter();
     for case in layout.cases {
@@ -117,9 +133,58 @@ pub(super) fn read(layout: Layout, folder: &Path, settings: &Settings) -> Iterat
             let state = state(reading, &case.id, case.name.as_ref(), run);
             runs.push(Run { configuration, number, state });
         }
-        iteration.cases.push(CaseRuns { id: case.id, name: case.name, runs });
+        let folder = case.folder;
+        iteration.cases.push(CaseRuns { id: case.id, name: case.name, folder, runs });
     }
+    iteration.add_missing(&missing);
     iteration
+}
+
+/// The model that did the work and the one that judged.
+fn models(
+    plan: Option<&IterationRecord>,
+    folders: &[&RunFolder],
+    readings: &[Reading],
+) -> (Option<String>, Option<String>) {
+    let judge = |reading: &Reading| reading.state.as_ref().ok().and_then(|ok| ok.0.judge.clone());
+    let executor = readings
+        .iter()
+        .find_map(|reading| reading.model.clone())
+        .or_else(|| plan.and_then(|plan| plan.executor_model.clone().or(plan.model.clone())))
+        .or_else(|| folders.first().and_then(|run| loaded::model(&run.path)));
+    let judge =
+        plan.and_then(|plan| plan.judge.clone()).or_else(|| readings.iter().find_map(judge));
+    (executor, judge)
+}
+
+impl Iteration {
+    /// Lists the runs that were planned and are not there.
+    fn add_missing(&mut self, missing: &[RunId]) {
+        let mut places: BTreeMap<String, usize> =
+            self.cases.iter().enumerate().map(|(at, case)| (case.folder.clone(), at)).collect();
+        for id in missing {
+            let folder = format!("eval-{}", id.case);
+            let place = *places.entry(folder.clone()).or_insert_with(|| {
+                let id = id_from_name(&folder);
+                self.cases.push(CaseRuns { id, name: None, folder, runs: Vec::new() });
+                self.cases.len() - 1
+            });
+            self.cases[place].runs.push(Run {
+                configuration: id.configuration.clone(),
+                number: u64::from(id.number),
+                state: State::Unmeasured { outcome: "not_run".to_owned(), reason: None },
+            });
+        }
+        if !missing.is_empty() {
+            self.cases.sort_by(|a, b| (&a.id, &a.folder).cmp(&(&b.id, &b.folder)));
+            for case in &mut self.cases {
+                case.runs.sort_by(|a, b| {
+                    let order = role::order(&a.configuration).cmp(&role::order(&b.configuration));
+                    order.then_with(|| a.number.cmp(&b.number))
+                });
+            }
+        }
+    }
 }
 
 /// `testing-workspace/iteration-1` is about `testing`.
@@ -149,7 +214,8 @@ fn read_run(path: &Path) -> Reading {
         found => found,
     };
     let graded = match found {
-        Found::Missing if outcome == Some(Outcome::TimedOut) => Graded::default(),
+        // The agent brought it to an end that leaves nothing to grade: it failed.
+        Found::Missing if outcome.is_some() => Graded::default(),
         Found::Missing => return reading,
         Found::Unusable(reason) => {
             reading.state = Err(("unreadable".to_owned(), Some(format!("grading.json: {reason}"))));
@@ -194,10 +260,13 @@ fn read_outcome(
     let Some(name) = words(root, "outcome") else {
         return Err(("unreadable".to_owned(), Some("run.json: there is no `outcome`".to_owned())));
     };
+    reading.skill_loaded = root.get("skill_loaded").and_then(Node::as_bool);
     let outcome = root.get("outcome").and_then(|outcome| outcome.deserialize::<Outcome>().ok());
+    let reason = root.get("reason").and_then(|reason| reason.deserialize::<Reason>().ok());
     match outcome {
         Some(Outcome::Completed) => Ok(None),
         Some(Outcome::TimedOut) => Ok(outcome),
+        Some(_) if reason.is_some_and(Reason::is_result) => Ok(outcome),
         _ => {
             let parts = [words(root, "reason"), words(root, "message")];
             let reason = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use skillgauge_format::Extra;
 use skillgauge_format::evals::{Benchmark, BenchmarkMetadata, UnmeasuredRun};
 use skillgauge_format::part::{Configuration, EvalId};
-use skillgauge_format::{Extra, evals};
 
 use super::record::{Iteration, Run, State};
 use super::role::{self, Roles};
@@ -62,14 +62,16 @@ fn configurations(iteration: &Iteration) -> Vec<Configuration> {
 fn metadata(iteration: &Iteration, folder: &Path, settings: &Settings) -> BenchmarkMetadata {
     let mut evals_run: Vec<EvalId> = iteration.cases.iter().map(|case| case.id.clone()).collect();
     evals_run.dedup();
-    evals::BenchmarkMetadata {
+    BenchmarkMetadata {
         skill_name: iteration.skill_name.clone(),
-        skill_path: settings.skill_path.clone().or_else(|| path_of_skill(iteration, folder)),
+        skill_path: iteration.skill_path.clone().or_else(|| path_of_skill(iteration, folder)),
         executor_model: iteration.executor_model.clone(),
         analyzer_model: iteration.analyzer_model.clone(),
         timestamp: settings.timestamp.clone(),
         evals_run: Some(evals_run),
-        runs_per_configuration: Some(runs_per_configuration(iteration)),
+        runs_per_configuration: Some(
+            iteration.planned_runs.unwrap_or_else(|| runs_per_configuration(iteration)),
+        ),
         extra: Extra::new(),
     }
 }

@@ -1,13 +1,11 @@
-//! Puts the three files of a benchmark into its iteration.
-//!
-//! Each is written to a new file in the same folder and renamed, so that nobody ever reads half of one.
+//! Puts the three files of a benchmark into its iteration, each complete or not there.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use skillgauge_format::write::to_text;
 
 use super::{Aggregate, BenchmarkError};
+use crate::workspace::write_atomically;
 
 pub(super) fn write(aggregate: &Aggregate) -> Result<Vec<PathBuf>, BenchmarkError> {
     let json = |source| BenchmarkError::NotJson { source };
@@ -20,24 +18,9 @@ pub(super) fn write(aggregate: &Aggregate) -> Result<Vec<PathBuf>, BenchmarkErro
         .into_iter()
         .map(|(name, text)| {
             let path = aggregate.folder.join(name);
-            replace(&aggregate.folder, &path, text.as_bytes())
-                .map_err(|source| BenchmarkError::Unwritable { path: path.clone(), source })?;
+            write_atomically(&path, text.as_bytes())
+                .map_err(|source| BenchmarkError::Unwritable { source })?;
             Ok(path)
         })
         .collect()
-}
-
-fn replace(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".skillgauge-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // What the user's mask leaves of it, as for any other new file; the default is for secrets.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut draft = builder.tempfile_in(folder)?;
-    draft.write_all(bytes)?;
-    draft.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -85,7 +85,7 @@ pub struct BenchmarkRun {
     /// What the agent was unsure about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<String>>,
-    /// What became of the run, when it did not complete and still counts: `timed_out`.
+    /// What became of the run, when it did not complete and still counts, such as `timed_out`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// Whether the skill was loaded; absent when no transcript tells.

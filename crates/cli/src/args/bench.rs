@@ -1,0 +1,42 @@
+//! Arguments of `bench`.
+
+use std::path::PathBuf;
+
+/// Aggregate the graded runs of an iteration, with intervals and a verdict
+///
+/// Reads every run below the iteration, in skillgauge's layout or in that of the skill-creator, and writes
+/// benchmark.json, benchmark.md and eval_feedback_aggregate.json into it. Needs no agent and no model. The exit
+/// code is 1 when the skill is worse than its baseline, and 3 when nothing was measured that could tell.
+#[derive(Debug, clap::Args)]
+pub struct BenchArgs {
+    /// The folder of the iteration, or a workspace: then its newest iteration
+    #[arg(value_name = "ITERATION")]
+    pub iteration: PathBuf,
+
+    /// What to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub out_format: BenchFormat,
+
+    /// The skill's name, if the folder does not tell it
+    #[arg(long, value_name = "NAME")]
+    pub skill_name: Option<String>,
+
+    /// The skill's path, if the folder does not tell it
+    #[arg(long, value_name = "PATH")]
+    pub skill_path: Option<String>,
+
+    /// The seed of the permutation test
+    #[arg(long, value_name = "N", default_value_t = skillgauge_core::statistics::DEFAULT_SEED)]
+    pub seed: u64,
+}
+
+/// What to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum BenchFormat {
+    /// A short table and the verdict
+    Text,
+    /// The content of benchmark.json
+    Json,
+    /// The content of benchmark.md
+    Markdown,
+}
