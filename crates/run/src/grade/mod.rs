@@ -9,7 +9,9 @@
 //! Everything can be redone from the files of a run.
 
 mod ask;
+mod batch;
 mod behaviour;
+mod find;
 mod judge;
 mod store;
 mod stored;
@@ -33,7 +35,9 @@ use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
 
 use ask::Asked;
+pub use batch::{NotGraded, TaskEnd, grade_all, is_graded};
 pub use behaviour::{BehaviourGraded, grade_behaviour};
+pub use find::{FindError, GradeTask, Instead, find_runs};
 pub use judge::{Judge, is_same_model};
 pub use store::{cases_grading_file, store};
 pub use stored::StoredRun;

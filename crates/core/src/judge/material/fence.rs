@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// Digits of the number.
+/// Digits of the number around material.
 const DIGITS: usize = 16;
+/// Digits of the number at each event and file within it.
+const MARK_DIGITS: usize = 8;
 
 /// Puts material between lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,16 +21,7 @@ pub struct Fence {
 impl Fence {
     /// A fence for all of these texts.
     pub fn around<'t>(seed: u64, texts: impl IntoIterator<Item = &'t str> + Clone) -> Self {
-        let mut counter: u64 = 0;
-        loop {
-            let boundary = boundary(seed, counter, texts.clone());
-            let occurs = texts.clone().into_iter().any(|text| contains(text, &boundary));
-            if !occurs {
-                return Self { boundary };
-            }
-            // A text cannot contain all numbers: there are more of them than it has bytes.
-            counter += 1;
-        }
+        Self { boundary: absent(seed, DIGITS, texts) }
     }
 
     /// The number in the lines.
@@ -46,7 +39,36 @@ impl Fence {
     }
 }
 
-fn boundary<'t>(seed: u64, counter: u64, texts: impl IntoIterator<Item = &'t str>) -> String {
+/// A short number that is in none of these texts: it marks where the next event or file begins, so that one cannot pose
+/// as several.
+pub(super) fn mark<'t>(texts: impl IntoIterator<Item = &'t str> + Clone) -> String {
+    absent(0, MARK_DIGITS, texts)
+}
+
+/// A number that is in none of these texts.
+fn absent<'t>(
+    seed: u64,
+    digits: usize,
+    texts: impl IntoIterator<Item = &'t str> + Clone,
+) -> String {
+    let mut counter: u64 = 0;
+    loop {
+        let number = number(seed, counter, digits, texts.clone());
+        let occurs = texts.clone().into_iter().any(|text| contains(text, &number));
+        if !occurs {
+            return number;
+        }
+        // A text cannot contain all numbers: there are more of them than it has bytes.
+        counter += 1;
+    }
+}
+
+fn number<'t>(
+    seed: u64,
+    counter: u64,
+    count: usize,
+    texts: impl IntoIterator<Item = &'t str>,
+) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"skillgauge fence 1");
     hasher.update(seed.to_le_bytes());
@@ -55,8 +77,8 @@ fn boundary<'t>(seed: u64, counter: u64, texts: impl IntoIterator<Item = &'t str
         hasher.update(text.len().to_le_bytes());
         hasher.update(text.as_bytes());
     }
-    let mut digits = String::with_capacity(DIGITS);
-    for byte in hasher.finalize().iter().take(DIGITS / 2) {
+    let mut digits = String::with_capacity(count);
+    for byte in hasher.finalize().iter().take(count / 2) {
         let _ = write!(digits, "{byte:02x}");
     }
     digits
@@ -88,7 +110,7 @@ mod tests {
     #[test]
     fn a_number_that_occurs_is_not_taken() {
         // What the first number would be if it were drawn for another text.
-        let first = boundary(1, 0, ["x"]);
+        let first = number(1, 0, DIGITS, ["x"]);
         assert!(contains(&format!("..{}..", first.to_uppercase()), &first));
         assert!(!contains("0123456789abcde", "0123456789abcdef"));
     }

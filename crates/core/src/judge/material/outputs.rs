@@ -1,7 +1,8 @@
 //! What a run produced, as a judge sees it: a list of all files, and the contents of those that are text.
 //!
 //! The list is complete, or says how many files it does not name. Contents share a budget: small files are shown whole,
-//! and large ones without their middle, as much of each as of any other. Links are named and never followed.
+//! and large ones without their middle, as much of each as of any other. Links are named and never followed. Each file
+//! begins with a mark that no file contains, so that one file cannot pose as two.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Budget;
 use super::blind::Blind;
 use super::corpus::Corpus;
+use super::fence::mark;
 use crate::text::{cut_middle, printable};
 
 /// How much of one file is read for looking up quotes.
@@ -214,6 +216,10 @@ fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut Outp
         .collect();
     let sizes: Vec<usize> = texts.iter().map(|(_, content, _)| content.len()).collect();
     let limit = level(&sizes, budget.outputs).max(LEAST);
+    let mark = mark(texts.iter().map(|(_, content, _)| *content));
+    if !texts.is_empty() {
+        let _ = writeln!(text, "\nEach file begins with its name and the mark {mark}.");
+    }
     let mut left = budget.outputs;
     for (file, content, gone_before) in texts {
         let needed = content.len().min(limit);
@@ -226,7 +232,7 @@ fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut Outp
         let (shown, gone) = cut_middle(content, limit);
         left_out.shortened += u64::from(gone + gone_before > 0);
         left_out.bytes += gone + gone_before;
-        let _ = write!(text, "\n--- outputs/{} ---\n{}", file.name, shown);
+        let _ = write!(text, "\n--- outputs/{} {mark} ---\n{}", file.name, shown);
         if !shown.ends_with('\n') {
             text.push('\n');
         }

@@ -14,6 +14,7 @@ use skillgauge_format::transcript::{
 
 use super::blind::Blind;
 use super::corpus::Corpus;
+use super::fence::mark;
 use crate::text::cut_middle;
 
 /// What a note about left-out events and a line break may take.
@@ -73,20 +74,21 @@ pub(super) fn digest(
     budget: usize,
     corpus: &mut Corpus,
 ) -> TranscriptDigest {
-    let entries = entries(transcript, blind);
+    let (entries, mark) = entries(transcript, blind);
     for entry in &entries {
         corpus.add("transcript", &entry.text);
     }
     let end = ending(transcript, blind);
     corpus.add("transcript", &end);
-    let room = budget.saturating_sub(end.len());
+    let begin = format!("Each event begins with its number and the mark {mark}.\n");
+    let room = budget.saturating_sub(begin.len() + end.len());
     let total: usize = entries.iter().map(|entry| entry.text.len() + 1).sum();
     let mut left_out = TranscriptLeftOut {
         of_events: entries.len() as u64,
         never_recorded: transcript.end.cut.map_or(0, |cut| cut.bytes),
         ..TranscriptLeftOut::default()
     };
-    let mut text = String::with_capacity(total.min(budget) + end.len());
+    let mut text = begin;
     if total <= room {
         for entry in &entries {
             text.push_str(&entry.text);
@@ -195,23 +197,29 @@ fn write_gap(gap: u64, text: &mut String) {
     }
 }
 
-fn entries(transcript: &Transcript, blind: &Blind) -> Vec<Entry> {
+/// All events as texts, and the mark that each of them begins with: a tool's output could tell of events that never were,
+/// but it cannot know the mark.
+fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
     let last_words = transcript.events.iter().rposition(|event| {
         event.sub_agent.is_none() && matches!(event.kind, EventKind::Text { .. })
     });
-    let make = |(index, event): (usize, &Event)| {
-        let mut text = format!("[{}]", event.index);
+    let describe = |event: &Event| {
+        let mut text = String::new();
         if let Some(sub_agent) = &event.sub_agent {
             let _ = write!(text, " sub-agent {sub_agent}:");
         }
         describe(&event.kind, &mut text);
-        Entry {
-            text: blind.apply(text.trim_end()).into_owned(),
-            is_error: is_error(&event.kind),
-            is_last_words: Some(index) == last_words,
-        }
+        blind.apply(text.trim_end()).into_owned()
     };
-    transcript.events.iter().enumerate().map(make).collect()
+    let texts: Vec<String> = transcript.events.iter().map(describe).collect();
+    let mark = mark(texts.iter().map(String::as_str));
+    let make = |((index, event), text): ((usize, &Event), &String)| Entry {
+        text: format!("[{} {mark}]{text}", event.index),
+        is_error: is_error(&event.kind),
+        is_last_words: Some(index) == last_words,
+    };
+    let entries = transcript.events.iter().enumerate().zip(&texts).map(make).collect();
+    (entries, mark)
 }
 
 fn is_error(kind: &EventKind) -> bool {
