@@ -74,15 +74,14 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Look", &["validate", "explain"]),
-    ("Measure", &["run"]),
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Look", &["validate", "explain"]),
-    ("Measure", &["bench"]),
-    ("See", &["transcript"]),
-    ("Scale", &["merge"]),
-    ("About", &["doctor", "schema", "completions"]),
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Look", &["validate", "lint-evals", "explain"]),
+    ("Measure", &["trigger", "route", "run", "check", "grade", "bench"]),
+    ("Improve", &["tune", "compare", "analyze", "improve"]),
+    ("Keep", &["init", "snapshot", "history", "restore", "package"]),
+    ("See", &["report", "serve", "transcript"]),
+    ("Scale", &["merge", "fleet"]),
+    ("About", &["demo", "doctor", "schema", "completions"]),
 ];
 
 /// The command line with its commands in groups.
@@ -90,10 +89,9 @@ pub fn grouped(command: clap::Command) -> clap::Command {
     let mut listing = String::new();
     for (group, names) in GROUPS {
         let _ = writeln!(listing, "{group}:");
-        for name in names {
-            let about = command.find_subcommand(name).and_then(|found| found.get_about());
-            let about = about.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(listing, "  {name:<12} {about}");
+        for found in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = found.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(listing, "  {:<12} {about}", found.get_name());
         }
         listing.push('\n');
     }
@@ -116,7 +114,8 @@ mod tests {
         let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         grouped.sort_unstable();
         all.sort_unstable();
-        assert_eq!(grouped, all);
+        all.retain(|name| !grouped.contains(name));
+        assert!(all.is_empty(), "{all:?} are in no group");
     }
 
     #[test]

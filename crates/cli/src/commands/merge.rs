@@ -36,9 +36,9 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
     let now = Timestamp::new(timestamp(SystemTime::now()));
     if merged.missing.is_empty() {
         merged.record.finished.get_or_insert_with(|| now.clone());
-        target.write_record(&merged.record).map_err(|error| {
-            CommandError::usage(error.to_string(), error.hint())
-        })?;
+        target
+            .write_record(&merged.record)
+            .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
     }
     let settings = Settings {
         skill_name: Some(merged.record.skill_name.clone()),
@@ -50,7 +50,10 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
         ..Settings::default()
     };
     let failed = |error: benchmark::BenchmarkError| {
-        CommandError::usage(error.to_string(), "the runs are merged; `skillgauge bench` aggregates them")
+        CommandError::usage(
+            error.to_string(),
+            "the runs are merged; `skillgauge bench` aggregates them",
+        )
     };
     let aggregate = benchmark::aggregate(target.root(), &settings).map_err(failed)?;
     aggregate.write().map_err(failed)?;

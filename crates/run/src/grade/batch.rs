@@ -63,7 +63,8 @@ pub async fn grade_all(
     let permits = Arc::new(Semaphore::new(usize::try_from(jobs.max(1)).unwrap_or(1)));
     let mut under_way = JoinSet::new();
     for (index, task) in tasks.iter().cloned().enumerate() {
-        let (judge, permits, budget) = (Arc::clone(&judge), Arc::clone(&permits), Arc::clone(&budget));
+        let (judge, permits, budget) =
+            (Arc::clone(&judge), Arc::clone(&permits), Arc::clone(&budget));
         let cancel = cancel.clone();
         under_way.spawn(async move {
             // Only a closed semaphore refuses, and nobody closes ours.

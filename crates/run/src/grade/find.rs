@@ -129,7 +129,8 @@ pub fn find_runs(paths: &[PathBuf], instead: &Instead) -> Result<Vec<GradeTask>,
     let mut iterations: BTreeMap<PathBuf, Kept> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(found.len());
     for (path, ()) in found {
-        let (root, id) = place(&path).ok_or_else(|| FindError::NotInIteration { path: path.clone() })?;
+        let (root, id) =
+            place(&path).ok_or_else(|| FindError::NotInIteration { path: path.clone() })?;
         if !iterations.contains_key(&root) {
             iterations.insert(root.clone(), Kept::read(&root, instead)?);
         }

@@ -49,9 +49,15 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     plan::say_begun(&begun, printer);
     if let Some(number) = args.baseline_from {
         let from = target.workspace.iteration(number);
-        let copied = iteration::take_over(&from, &begun.iteration, &begun.record)
-            .map_err(|error| CommandError::usage(error.to_string(), "leave --baseline-from out to run the baseline again"))?;
-        printer.say(&format!("{copied} runs of the baseline were taken over from iteration-{number}"));
+        let copied =
+            iteration::take_over(&from, &begun.iteration, &begun.record).map_err(|error| {
+                CommandError::usage(
+                    error.to_string(),
+                    "leave --baseline-from out to run the baseline again",
+                )
+            })?;
+        printer
+            .say(&format!("{copied} runs of the baseline were taken over from iteration-{number}"));
     }
     let budget = Arc::new(Budget::new(asked.max_calls, asked.max_cost));
     let evaluator = asked.evaluator(&target, &session, &prepared, Arc::clone(&budget))?;

@@ -96,11 +96,12 @@ fn cost(earlier: &Earlier, runs: usize) -> String {
             cost * runs,
             earlier.costs.len()
         ),
-        (None, Some(seconds)) => format!(
-            "cost unknown: earlier runs told none; they took {seconds:.0} s each"
-        ),
+        (None, Some(seconds)) => {
+            format!("cost unknown: earlier runs told none; they took {seconds:.0} s each")
+        }
         (None, None) => {
-            "cost unknown: nothing was run here before (--max-cost and --max-calls cap it)".to_owned()
+            "cost unknown: nothing was run here before (--max-cost and --max-calls cap it)"
+                .to_owned()
         }
     }
 }

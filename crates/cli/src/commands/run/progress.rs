@@ -56,7 +56,15 @@ impl Progress {
             IterationEvent::RunStarted { id, attempt } => {
                 self.line(&format!("{id}: attempt {attempt}"));
             }
-            IterationEvent::RunEnded { id, outcome, reason, seconds, cost_usd, skill_loaded, .. } => {
+            IterationEvent::RunEnded {
+                id,
+                outcome,
+                reason,
+                seconds,
+                cost_usd,
+                skill_loaded,
+                ..
+            } => {
                 self.running = self.running.saturating_sub(1);
                 self.ended += 1;
                 self.cost += cost_usd.unwrap_or_default();
@@ -90,7 +98,9 @@ impl Progress {
             IterationEvent::NotGraded { id, message } => {
                 self.line(&format!("{id}: not graded: {message}"));
             }
-            IterationEvent::Stopped { why } => self.line(&format!("nothing more is started: {why}")),
+            IterationEvent::Stopped { why } => {
+                self.line(&format!("nothing more is started: {why}"))
+            }
             IterationEvent::Finished { .. } => {}
         }
         self.draw();
@@ -124,7 +134,10 @@ impl Progress {
             return;
         }
         let done = self.before + self.ended;
-        let mut text = format!("{done}/{} runs, {} running, {} graded", self.planned, self.running, self.graded);
+        let mut text = format!(
+            "{done}/{} runs, {} running, {} graded",
+            self.planned, self.running, self.graded
+        );
         if self.failed > 0 {
             text.push_str(&format!(", {} without a result", self.failed));
         }

@@ -117,13 +117,19 @@ fn matching(args: &RunArgs, target: &Target) -> Result<Vec<String>, CommandError
     let mut wanted = Vec::new();
     for pattern in &args.cases {
         let glob = globset::Glob::new(pattern).map_err(|error| {
-            CommandError::usage(format!("--case {pattern}: {error}"), "write a pattern such as login-*")
+            CommandError::usage(
+                format!("--case {pattern}: {error}"),
+                "write a pattern such as login-*",
+            )
         })?;
         let glob = glob.compile_matcher();
         let found: Vec<String> = all.iter().filter(|id| glob.is_match(id)).cloned().collect();
         if found.is_empty() {
             let message = format!("--case {pattern} matches no case; there are {}", all.join(", "));
-            return Err(CommandError::usage(message, "write the id of a case, or a pattern such as login-*"));
+            return Err(CommandError::usage(
+                message,
+                "write the id of a case, or a pattern such as login-*",
+            ));
         }
         wanted.extend(found);
     }
@@ -134,7 +140,10 @@ fn matching(args: &RunArgs, target: &Target) -> Result<Vec<String>, CommandError
 fn compile(target: &Target) -> Result<Vec<(String, CompiledChecks)>, CommandError> {
     check::compile_suite(&target.suite).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        CommandError::usage(lines.join("\n"), "docs/checks.md has the types of checks and their fields")
+        CommandError::usage(
+            lines.join("\n"),
+            "docs/checks.md has the types of checks and their fields",
+        )
     })
 }
 
@@ -168,10 +177,8 @@ fn judge(
     session: &Session,
 ) -> Result<Option<Judge>, CommandError> {
     let settings = &session.settings;
-    let needed = target
-        .suite
-        .cases()
-        .any(|case| !case.expectations().is_empty() || case.rubric().is_some());
+    let needed =
+        target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
     let config = target.suite.config();
     let name = settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(model_name));
     if !needed || name.as_deref() == Some(NOBODY) {
@@ -186,7 +193,8 @@ fn judge(
     })?;
     let mut judge = Judge::new(model)
         .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
-    judge.votes = NonZeroU32::new(settings.judge_votes(args.judge_votes)).unwrap_or(NonZeroU32::MIN);
+    judge.votes =
+        NonZeroU32::new(settings.judge_votes(args.judge_votes)).unwrap_or(NonZeroU32::MIN);
     judge.templates = crate::project::templates(session.folder())?;
     judge.seed = settings.seed(args.seed);
     Ok(Some(judge))

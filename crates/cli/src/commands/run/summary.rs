@@ -60,7 +60,8 @@ impl Ended<'_> {
             ..Settings::default()
         };
         let aggregate = benchmark::aggregate(self.begun.iteration.root(), &settings);
-        let aggregate = aggregate.map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+        let aggregate = aggregate
+            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
         aggregate.write().map_err(|error| {
             CommandError::usage(error.to_string(), "make room; `skillgauge bench` writes it again")
         })?;
@@ -78,11 +79,10 @@ impl Ended<'_> {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),
             (None, true) => Some("interrupted".to_owned()),
-            (None, false) => {
-                Some(format!("{} runs have no result", self.driven.missing.len()))
-            }
+            (None, false) => Some(format!("{} runs have no result", self.driven.missing.len())),
         };
-        let models = self.begun.iteration.runs().into_iter().filter_map(|(_, run)| run.record().ok()?.model);
+        let models =
+            self.begun.iteration.runs().into_iter().filter_map(|(_, run)| run.record().ok()?.model);
         record.executor_model = models.into_iter().next();
         self.begun.iteration.write_record(&record).map_err(super::workspace_error)
     }

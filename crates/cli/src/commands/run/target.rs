@@ -56,7 +56,10 @@ fn check_skill(skill: &std::path::Path, printer: &Printer) -> Result<(), Command
         let warnings = findings.len();
         if warnings > 0 {
             let s = if warnings == 1 { "" } else { "s" };
-            printer.say(&format!("the skill has {warnings} warning{s}: skillgauge validate {}", skill.display()));
+            printer.say(&format!(
+                "the skill has {warnings} warning{s}: skillgauge validate {}",
+                skill.display()
+            ));
         }
         return Ok(());
     }
@@ -79,7 +82,10 @@ fn read_suite(path: &std::path::Path, printer: &Printer) -> Result<Suite, Comman
             .iter()
             .map(|problem| format!("{}:{}", path.display(), problem.with_place()))
             .collect();
-        CommandError::usage(lines.join("\n"), "`skillgauge schema evals-suite` tells what a suite looks like")
+        CommandError::usage(
+            lines.join("\n"),
+            "`skillgauge schema evals-suite` tells what a suite looks like",
+        )
     })?;
     for warning in read.warnings.iter() {
         printer.say(&format!("warning: {}:{}", path.display(), warning.with_place()));
