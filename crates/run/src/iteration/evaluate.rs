@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use skillgauge_core::check::CompiledChecks;
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{RunDir, Workspace, write_json};
+use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::evals::{EvalsGrading, Structural};
 use skillgauge_format::record::RunRecord;
 use skillgauge_format::{Case, Suite, read};
@@ -17,30 +17,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
 use super::drive::{Evaluate, Evaluated, Evaluating};
-use crate::check::{CheckRun, check_run};
+use crate::check::{CheckJob, Scripts, check_and_store, input_files};
 use crate::grade::{self, GradeInput, Graded, GradingFile, Judge, StoredRun};
-use crate::model::Environment;
-use crate::process::Guard;
 
 /// What checks and grades need.
 #[derive(Debug)]
 pub struct EvaluatorSettings {
     /// The suite.
     pub suite: Suite,
-    /// The checks of each case, by its id.
-    pub checks: Vec<(String, CompiledChecks)>,
+    /// The checks of each case, in the order of the suite.
+    pub checks: Vec<CompiledChecks>,
     /// The judge; nobody judges without one.
     pub judge: Option<Judge>,
     /// The skill's folder.
     pub skill: PathBuf,
+    /// The skill's name.
+    pub skill_name: String,
     /// The skill's version.
     pub version: u64,
     /// The workspace.
     pub workspace: Workspace,
-    /// What guards scripts while they run.
-    pub guard: Guard,
-    /// The user's variables, of which scripts get the harmless ones.
-    pub environment: Environment,
+    /// Runs the scripts of checks.
+    pub scripts: Scripts,
     /// What may be spent.
     pub budget: Arc<Budget>,
 }
@@ -54,13 +52,15 @@ pub struct Evaluator {
 #[derive(Debug)]
 struct Shared {
     settings: EvaluatorSettings,
-    checks: HashMap<String, CompiledChecks>,
+    checks: HashMap<String, Arc<CompiledChecks>>,
 }
 
 impl Evaluator {
     /// Ready for runs of this suite.
     pub fn new(mut settings: EvaluatorSettings) -> Self {
-        let checks = std::mem::take(&mut settings.checks).into_iter().collect();
+        let ids = settings.suite.cases().map(|case| case.id().into_owned());
+        let checks: Vec<CompiledChecks> = std::mem::take(&mut settings.checks);
+        let checks = ids.zip(checks.into_iter().map(Arc::new)).collect();
         Self { shared: Arc::new(Shared { settings, checks }) }
     }
 }
@@ -99,7 +99,7 @@ impl Shared {
     ) -> Result<Evaluated, String> {
         let case = self.settings.suite.cases().find(|case| case.id() == id.case);
         let case = case.ok_or_else(|| format!("the suite has no case {}", id.case))?;
-        let structural = self.check(id, &run, cancel).await?;
+        let structural = self.check(id, case, &run).await?;
         let mut stored = read_stored(run).await?;
         stored.structural = structural;
         let graded = self.grade(id, case, &stored, record, cancel).await?;
@@ -118,23 +118,22 @@ impl Shared {
     async fn check(
         &self,
         id: &RunId,
+        case: Case<'_>,
         run: &RunDir,
-        cancel: &CancellationToken,
     ) -> Result<Option<Structural>, String> {
         let Some(checks) = self.checks.get(&id.case).filter(|checks| !checks.is_empty()) else {
             return Ok(None);
         };
         let settings = &self.settings;
-        let wanted = CheckRun {
-            checks,
-            run,
-            skill: Some(&settings.skill),
-            guard: &settings.guard,
-            environment: &settings.environment,
+        let job = CheckJob {
+            run_dir: run.root().to_owned(),
+            checks: Arc::clone(checks),
+            skill_dir: Some(settings.skill.clone()),
+            skill_name: Some(settings.skill_name.clone()),
+            inputs: input_files(case, Some(&settings.skill), Some(settings.workspace.root())),
         };
-        let structural = check_run(&wanted, cancel).await.map_err(|error| error.to_string())?;
-        write_json(&run.structural_file(), &structural).map_err(|error| error.to_string())?;
-        Ok(Some(structural))
+        let structural = check_and_store(&settings.scripts, job).await;
+        structural.map(Some).map_err(|error| error.to_string())
     }
 
     async fn grade(

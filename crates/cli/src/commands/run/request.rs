@@ -1,6 +1,5 @@
 //! Who runs, who judges, how often and against what: flags, then the project's settings, then the suite, then defaults.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +14,7 @@ use skillgauge_run::iteration::{
 };
 
 use super::target::Target;
-use crate::Printer;
+use crate::{Printer, judge};
 use crate::args::{BaselineArg, RunArgs};
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -30,7 +29,7 @@ const NOBODY: &str = "none";
 pub(super) struct Asked {
     pub(super) request: Request,
     pub(super) judge: Option<Judge>,
-    pub(super) checks: Vec<(String, CompiledChecks)>,
+    pub(super) checks: Vec<CompiledChecks>,
     pub(super) jobs: u32,
     pub(super) max_calls: Option<u64>,
     pub(super) max_cost: Option<f64>,
@@ -50,7 +49,7 @@ impl Asked {
         let checks = compile(target)?;
         let (agent, agent_version) = agent(args, session, executor, printer)?;
         let history = history(&target.workspace);
-        let judge = judge(args, target, session)?;
+        let judge = open_judge(args, target, session)?;
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
@@ -101,8 +100,8 @@ impl Asked {
             skill: target.skill.clone(),
             version: prepared.record.version.unwrap_or_default(),
             workspace: target.workspace.clone(),
-            guard: session.guard().clone(),
-            environment: session.environment().clone(),
+            skill_name: prepared.record.skill_name.clone(),
+            scripts: SCRIPTS,
             budget,
         })
     }
@@ -137,7 +136,7 @@ fn matching(args: &RunArgs, target: &Target) -> Result<Vec<String>, CommandError
 }
 
 /// Every check of every case, or all that is wrong with them.
-fn compile(target: &Target) -> Result<Vec<(String, CompiledChecks)>, CommandError> {
+fn compile(target: &Target) -> Result<Vec<CompiledChecks>, CommandError> {
     check::compile_suite(&target.suite).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         CommandError::usage(
@@ -171,7 +170,7 @@ fn agent(
 }
 
 /// The judge; nobody when the suite has nothing to judge, or when nobody is wanted.
-fn judge(
+fn open_judge(
     args: &RunArgs,
     target: &Target,
     session: &Session,
@@ -180,35 +179,22 @@ fn judge(
     let needed =
         target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
     let config = target.suite.config();
-    let name = settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(model_name));
+    let name = settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(str::to_owned));
     if !needed || name.as_deref() == Some(NOBODY) {
         return Ok(None);
     }
-    let model = session.model(name.as_deref()).map_err(|error| match error {
+    let typed = args.judge.as_deref();
+    let judge = judge::open(session, typed, config.judge_model, args.judge_votes);
+    let mut judge = judge.map_err(|error| match error {
         CommandError::Usage { message, .. } => CommandError::usage(
             message,
-            "--judge MODEL names another one, --judge none runs only the structural checks; `skillgauge doctor` shows what can be used",
+            "--judge MODEL names another one, --judge none runs only the structural checks; \
+             `skillgauge doctor` shows what can be used",
         ),
         other @ CommandError::Output(_) => other,
     })?;
-    let mut judge = Judge::new(model)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
-    judge.votes =
-        NonZeroU32::new(settings.judge_votes(args.judge_votes)).unwrap_or(NonZeroU32::MIN);
-    judge.templates = crate::project::templates(session.folder())?;
     judge.seed = settings.seed(args.seed);
     Ok(Some(judge))
-}
-
-/// The seed's suites name a model without its provider: `claude-sonnet-4-5`.
-fn model_name(name: &str) -> String {
-    if name.contains(':') || name == "auto" {
-        name.to_owned()
-    } else if name.starts_with("gpt") || name.starts_with('o') {
-        format!("openai:{name}")
-    } else {
-        format!("anthropic:{name}")
-    }
 }
 
 fn history(workspace: &Workspace) -> Option<History> {
