@@ -2,6 +2,7 @@
 
 mod doctor;
 mod explain;
+mod grade;
 mod measure;
 mod schema;
 mod transcript;
@@ -9,6 +10,7 @@ mod validate;
 
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
+pub use grade::GradeArgs;
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use schema::SchemaArgs;
@@ -44,6 +46,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Have stored runs graded by a judge, or any transcript
+    Grade(GradeArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Show which agents and models can be used, and what is missing
@@ -62,8 +66,9 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["validate", "explain"]),
+    ("Measure", &["grade"]),
     ("See", &["transcript"]),
     ("About", &["doctor", "schema", "completions"]),
 ];

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod grade;
 pub(crate) mod schema;
 pub(crate) mod transcript;
 pub(crate) mod validate;
