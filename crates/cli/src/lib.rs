@@ -6,6 +6,7 @@
 pub mod args;
 mod commands;
 mod exit_code;
+mod judge;
 mod printer;
 mod project;
 mod session;
@@ -43,6 +44,7 @@ pub fn main() -> std::process::ExitCode {
     let outcome = match cli.command {
         Command::Validate(args) => commands::validate::run(&args, &printer),
         Command::Explain(args) => commands::explain::run(&args, &printer),
+        Command::Grade(args) => commands::grade::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
         Command::Run(args) => commands::run::run(&args, &printer),

@@ -1,8 +1,9 @@
-//! The project that a command is called in: `skillgauge.toml` and `agents/*.toml`, looked for from the working
-//! folder upwards.
+//! The project that a command is called in: `skillgauge.toml`, `agents/*.toml` and `prompts/*.md`, looked for from the
+//! working folder upwards.
 
 use std::path::{Path, PathBuf};
 
+use skillgauge_core::judge::template::{TEMPLATES, Templates};
 use skillgauge_run::agent::{Registry, SourceFile, SourceKind};
 
 use crate::printer::CommandError;
@@ -10,8 +11,9 @@ use crate::settings::ProjectSettings;
 
 const SETTINGS: &str = "skillgauge.toml";
 const AGENTS: &str = "agents";
+const PROMPTS: &str = "prompts";
 
-/// A descriptor file larger than this is something else.
+/// A descriptor or a prompt larger than this is something else.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The built-in agents and those that the project describes.
@@ -36,9 +38,34 @@ pub(crate) fn settings(working_folder: &Path) -> Result<ProjectSettings, Command
     })
 }
 
-fn sources(working_folder: &Path) -> Result<Vec<SourceFile>, CommandError> {
+/// The prompts of the judge: those that the project has in `prompts/<name>.md`, and the built-in ones.
+pub(crate) fn templates(working_folder: &Path) -> Result<Templates, CommandError> {
+    let broken = |error: &dyn std::error::Error| {
+        CommandError::usage(
+            error.to_string(),
+            "docs/grading.md has the names that a prompt can use",
+        )
+    };
+    let mut templates = Templates::built_in().map_err(|error| broken(&error))?;
+    let folder = root(working_folder).join(PROMPTS);
+    for info in &TEMPLATES {
+        let path = folder.join(info.name).with_extension("md");
+        if path.is_file() {
+            let text = read(&path)?;
+            templates = templates.with(info.kind, &text).map_err(|error| broken(&error))?;
+        }
+    }
+    Ok(templates)
+}
+
+/// The folder of the project: the nearest one upwards with a file of settings, or else the working folder.
+fn root(working_folder: &Path) -> &Path {
     let is_project = |folder: &&Path| folder.join(SETTINGS).is_file();
-    let folder = working_folder.ancestors().find(is_project).unwrap_or(working_folder);
+    working_folder.ancestors().find(is_project).unwrap_or(working_folder)
+}
+
+fn sources(working_folder: &Path) -> Result<Vec<SourceFile>, CommandError> {
+    let folder = root(working_folder);
     let mut found = Vec::new();
     let settings = folder.join(SETTINGS);
     if settings.is_file() {
@@ -57,14 +84,18 @@ fn sources(working_folder: &Path) -> Result<Vec<SourceFile>, CommandError> {
 }
 
 fn source(path: &Path, folder: &Path, kind: SourceKind) -> Result<SourceFile, CommandError> {
+    let text = read(path)?;
+    let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+    Ok(SourceFile { name, text, folder: folder.to_owned(), kind })
+}
+
+fn read(path: &Path) -> Result<String, CommandError> {
     let unreadable = |error: std::io::Error| {
         CommandError::usage(error.to_string(), "it must be a readable text file")
     };
     if fs_err::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
         let message = format!("{} has more than {MAX_BYTES} bytes", path.display());
-        return Err(CommandError::usage(message, "a descriptor has a few hundred"));
+        return Err(CommandError::usage(message, "a file of this kind has a few thousand at most"));
     }
-    let text = fs_err::read_to_string(path).map_err(unreadable)?;
-    let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-    Ok(SourceFile { name, text, folder: folder.to_owned(), kind })
+    fs_err::read_to_string(path).map_err(unreadable)
 }

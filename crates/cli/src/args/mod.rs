@@ -3,6 +3,7 @@
 mod bench;
 mod doctor;
 mod explain;
+mod grade;
 mod measure;
 mod merge;
 mod run;
@@ -13,6 +14,7 @@ mod validate;
 pub use bench::{BenchArgs, BenchFormat};
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
+pub use grade::GradeArgs;
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
@@ -54,6 +56,8 @@ pub enum Command {
     Run(RunArgs),
     /// Aggregate the graded runs of an iteration, with intervals and a verdict
     Bench(BenchArgs),
+    /// Have stored runs graded by a judge, or any transcript
+    Grade(GradeArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made
@@ -82,6 +86,11 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("See", &["report", "serve", "transcript"]),
     ("Scale", &["merge", "fleet"]),
     ("About", &["demo", "doctor", "schema", "completions"]),
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Look", &["validate", "explain"]),
+    ("Measure", &["grade"]),
+    ("See", &["transcript"]),
+    ("About", &["doctor", "schema", "completions"]),
 ];
 
 /// The command line with its commands in groups.

@@ -6,6 +6,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod merge;
 pub(crate) mod run;
+pub(crate) mod grade;
 pub(crate) mod schema;
 pub(crate) mod transcript;
 pub(crate) mod validate;

@@ -1,0 +1,97 @@
+//! `skillgauge grade --transcript FILE --assertions FILE`.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use skillgauge_format::part::Statement;
+use skillgauge_format::transcript::Transcript;
+use skillgauge_format::write;
+use skillgauge_run::agent::adapter::{Context, Exit, adapter};
+use skillgauge_run::grade::grade_behaviour;
+
+use crate::args::GradeArgs;
+use crate::commands::Outcome;
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer, judge};
+
+/// A file larger than this is neither a transcript nor a list of assertions.
+const MAX_BYTES: u64 = 1 << 30;
+
+pub(super) fn run(
+    args: &GradeArgs,
+    transcript: &Path,
+    assertions: &Path,
+    session: &Session,
+    printer: &Printer,
+) -> Outcome {
+    let assertions = read_assertions(assertions)?;
+    let transcript = read_transcript(transcript, args.agent.as_deref())?;
+    let judge = judge::open(session, args.judge.as_deref(), None, args.judge_votes)?;
+    let work = grade_behaviour(&transcript, &assertions, &judge, &session.cancel);
+    let graded = session.block_on(printer, work)?;
+    for warning in &graded.warnings {
+        printer.say(&format!("warning: {warning}"));
+    }
+    let grading = match graded.grading {
+        Ok(grading) => grading,
+        Err(_) if session.cancel.is_cancelled() => return Ok(ExitCode::Interrupted),
+        Err(reason) => {
+            printer.say(&format!("error: {reason}"));
+            return Ok(ExitCode::Incomplete);
+        }
+    };
+    let text = write::to_text(&grading)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    let is_passed = grading.assertions.iter().all(|assertion| assertion.passed);
+    Ok(if is_passed { ExitCode::Success } else { ExitCode::Failure })
+}
+
+fn read_transcript(path: &Path, agent: Option<&str>) -> Result<Transcript, CommandError> {
+    let bytes = read(path)?;
+    if let Some(kind) = agent.and_then(adapter) {
+        return Ok(kind.read(Context::default(), &bytes, Exit::unknown()));
+    }
+    Transcript::from_jsonl(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        CommandError::usage(
+            format!("{}: {error}", path.display()),
+            "--agent NAME reads the raw event stream of an agent",
+        )
+    })
+}
+
+/// A JSON array of texts or objects with a text, or one text on each line.
+fn read_assertions(path: &Path) -> Result<Vec<Statement>, CommandError> {
+    let bytes = read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let statements: Vec<Statement> = if text.starts_with('[') {
+        serde_json::from_str(text).map_err(|error| {
+            CommandError::usage(
+                format!("{}: {error}", path.display()),
+                "write [\"The agent ...\", {\"text\": \"It ...\"}], or one assertion on each line",
+            )
+        })?
+    } else {
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Statement::from).collect()
+    };
+    if statements.is_empty() || statements.iter().any(|it| it.text().trim().is_empty()) {
+        let message = format!("{} has no assertion, or one without a text", path.display());
+        return Err(CommandError::usage(message, "write one assertion on each line"));
+    }
+    Ok(statements)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let unreadable = |error: std::io::Error| {
+        CommandError::usage(error.to_string(), "check the path and the permissions")
+    };
+    if fs_err::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
+        let message = format!("{} has more than {MAX_BYTES} bytes", path.display());
+        return Err(CommandError::usage(message, "cut it to the part that matters"));
+    }
+    fs_err::read(path).map_err(unreadable)
+}

@@ -1,0 +1,149 @@
+//! What `skillgauge grade` prints: a line for each run, what did not pass, and the counts.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use skillgauge_core::text::printable;
+use skillgauge_format::cases::CasesGrading;
+use skillgauge_format::evals::EvalsGrading;
+use skillgauge_format::part::Configuration;
+use skillgauge_run::grade::{GradeTask, Graded, GradingFile, TaskEnd};
+use skillgauge_run::iteration::Spent;
+
+use crate::printer::CommandError;
+use crate::{ExitCode, Printer};
+
+/// Characters of a line about one expectation.
+const MAX_LINE: usize = 300;
+
+/// What became of the runs.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    text: String,
+    warnings: Vec<String>,
+    already: usize,
+    passed: usize,
+    failed: usize,
+    /// Failed runs of the skill itself: a baseline may fail.
+    failed_with_skill: usize,
+    with_errors: usize,
+    not_graded: usize,
+}
+
+impl Summary {
+    pub(super) fn new(already: usize) -> Self {
+        Self { already, ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, task: &GradeTask, end: &TaskEnd) {
+        let id = printable(&task.id.to_string()).into_owned();
+        let graded = match end {
+            TaskEnd::Graded(graded) => graded,
+            TaskEnd::NotGraded(why) => {
+                self.not_graded += 1;
+                self.line(&format!("error  {id}: not graded: {why}"));
+                return;
+            }
+        };
+        self.with_errors += usize::from(!graded.judge_errors.is_empty());
+        let is_passed = graded.file.as_ref().is_some_and(GradingFile::is_passed);
+        let is_baseline =
+            matches!(task.id.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
+        self.passed += usize::from(is_passed);
+        self.failed += usize::from(!is_passed);
+        self.failed_with_skill += usize::from(!is_passed && !is_baseline);
+        let verdict = if is_passed { "pass" } else { "fail" };
+        let (score, details) = describe(graded);
+        self.line(&format!("{verdict:<6} {id}: {score}"));
+        for detail in details {
+            self.line(&format!("       - {detail}"));
+        }
+        for error in &graded.judge_errors {
+            self.line(&format!("       ? {error}"));
+        }
+        for warning in &graded.warnings {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let short: String = printable(line).chars().take(MAX_LINE).collect();
+        let _ = writeln!(self.text, "{}", short.trim_end());
+    }
+
+    pub(super) fn print(&mut self, printer: &Printer) -> Result<(), CommandError> {
+        let mut counts = vec![format!("{} passed", self.passed), format!("{} failed", self.failed)];
+        for (count, what) in [
+            (self.with_errors, "with judge errors"),
+            (self.not_graded, "not graded"),
+            (self.already, "graded before"),
+        ] {
+            if count > 0 {
+                counts.push(format!("{count} {what}"));
+            }
+        }
+        let mut out = printer.stdout();
+        out.write_all(self.text.as_bytes())?;
+        writeln!(out, "{}", counts.join(", "))?;
+        out.flush()?;
+        if self.already > 0 {
+            printer.say("runs that were graded before are left alone; --force grades them again");
+        }
+        Ok(())
+    }
+
+    /// What is not data: warnings and what was spent.
+    pub(super) fn say(&self, spent: &Spent, printer: &Printer) {
+        for warning in &self.warnings {
+            printer.say(&format!("warning: {warning}"));
+        }
+        let calls = spent.model_calls;
+        let cost = if spent.unknown_costs > 0 {
+            "of unknown cost".to_owned()
+        } else {
+            format!("for ${:.4}", spent.cost_usd)
+        };
+        printer.say(&format!("{calls} calls of the judge {cost}"));
+    }
+
+    pub(super) fn exit_code(&self) -> ExitCode {
+        if self.with_errors + self.not_graded > 0 {
+            ExitCode::Incomplete
+        } else if self.failed_with_skill > 0 {
+            ExitCode::Failure
+        } else {
+            ExitCode::Success
+        }
+    }
+}
+
+/// The score of a run, and what did not pass.
+fn describe(graded: &Graded) -> (String, Vec<String>) {
+    match &graded.file {
+        Some(GradingFile::Evals(grading)) => describe_evals(grading),
+        Some(GradingFile::Cases(grading)) => describe_cases(grading),
+        None => (String::new(), Vec::new()),
+    }
+}
+
+fn describe_evals(grading: &EvalsGrading) -> (String, Vec<String>) {
+    let mut score = format!("{} of {}", grading.summary.passed, grading.summary.total);
+    if let Some(rubric) = &grading.rubric_summary {
+        let _ = write!(score, ", rubric {}", rubric.weighted_mean);
+    }
+    let failed = grading.verdicts().filter(|verdict| !verdict.passed);
+    let details = failed.map(|verdict| {
+        format!("{}: {}", verdict.text, verdict.evidence.as_deref().unwrap_or_default())
+    });
+    (score, details.collect())
+}
+
+fn describe_cases(grading: &CasesGrading) -> (String, Vec<String>) {
+    let score = format!("{} (required {})", grading.overall_score, grading.required_score);
+    let failed = grading.results.iter().filter(|result| !result.passed);
+    let details = failed
+        .map(|result| format!("{} ({}): {}", result.criterion, result.score, result.reasoning));
+    (score, details.collect())
+}

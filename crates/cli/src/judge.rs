@@ -1,0 +1,55 @@
+//! The judge that a command asks: who, how often, and with which prompts.
+
+use std::num::NonZeroU32;
+
+use skillgauge_run::grade::Judge;
+
+use crate::printer::CommandError;
+use crate::project;
+use crate::session::Session;
+
+/// Opens the judge. A name that was typed comes first, then the project's, then the suite's, then `auto`.
+pub(crate) fn open(
+    session: &Session,
+    typed: Option<&str>,
+    of_suite: Option<&str>,
+    votes: Option<u32>,
+) -> Result<Judge, CommandError> {
+    let settings = &session.settings;
+    let name = settings.judge(typed).or_else(|| of_suite.map(model_name));
+    let model = session.model(name.as_deref())?;
+    let templates = project::templates(session.folder())?;
+    let judge = Judge::new(model)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let votes = NonZeroU32::new(settings.judge_votes(votes)).unwrap_or(NonZeroU32::MIN);
+    Ok(Judge { votes, templates, seed: settings.seed(None), ..judge })
+}
+
+/// The suites of the seeds name a model without its provider: `claude-sonnet-4-5`.
+pub(crate) fn model_name(name: &str) -> String {
+    let is_openai =
+        ["gpt", "o1", "o3", "o4", "chatgpt"].iter().any(|start| name.starts_with(start));
+    if name.contains(':') || name == "auto" {
+        name.to_owned()
+    } else if is_openai {
+        format!("openai:{name}")
+    } else {
+        format!("anthropic:{name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::model_name;
+
+    #[test]
+    fn a_name_without_its_provider_gets_one() {
+        assert_eq!(
+            model_name("claude-sonnet-4-5-20250929"),
+            "anthropic:claude-sonnet-4-5-20250929"
+        );
+        assert_eq!(model_name("gpt-5"), "openai:gpt-5");
+        assert_eq!(model_name("command:./judge.sh"), "command:./judge.sh");
+        assert_eq!(model_name("auto"), "auto");
+    }
+}
