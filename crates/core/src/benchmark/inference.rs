@@ -200,6 +200,9 @@ fn reason(found: Option<&PairedDifference>, verdict: DifferenceVerdict) -> Strin
         DifferenceVerdict::Better | DifferenceVerdict::Worse => {
             format!("{cases}, permutation test p = {:.4}", found.p_value)
         }
+        DifferenceVerdict::NoDifference if found.interval.is_none() => {
+            format!("{cases}, and all of them differ alike")
+        }
         DifferenceVerdict::NoDifference => {
             format!("{cases}; a difference of more than {EQUIVALENCE_MARGIN} is ruled out")
         }

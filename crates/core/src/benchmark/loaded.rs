@@ -31,8 +31,8 @@ pub(super) fn skills_loaded(run: &Path) -> Option<Vec<String>> {
     let path = run.join("transcript.jsonl");
     for most in [USUAL_END, LARGEST_END] {
         let bytes = file::read_end(&path, most)?;
+        let whole = (bytes.len() as u64) < most;
         let text = bytes.trim_ascii_end();
-        let whole = (text.len() as u64) < most;
         match memchr::memrchr(b'\n', text) {
             Some(newline) => return end(&text[newline + 1..]),
             None if whole => return None,

@@ -55,6 +55,7 @@ pub(super) fn write(
     analyst.loading();
     analyst.cases();
     analyst.costs();
+    analyst.unknown_tokens();
     analyst.suite();
     analyst.problems();
     analyst.notes
@@ -182,7 +183,6 @@ impl Analyst<'_> {
             }
         }
         self.notes.extend(notes);
-        self.unknown_tokens();
     }
 
     fn unknown_tokens(&mut self) {
@@ -213,8 +213,8 @@ impl Analyst<'_> {
             }
         }
         for (always, what) in [
-            (Always::Passes, "always pass, with the skill and without it"),
-            (Always::Fails, "never pass, with the skill or without it"),
+            (Always::Passes, "always passed, with the skill and without it"),
+            (Always::Fails, "never passed, with the skill or without it"),
         ] {
             let texts: Vec<String> = self
                 .statistics

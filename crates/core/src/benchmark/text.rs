@@ -62,7 +62,7 @@ fn table(aggregate: &Aggregate, out: &mut String) {
             rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0} %")),
             interval,
             format!("{}/{}", found.passed, found.runs),
-            format!("{} s", mean(1, |found| found.time_seconds.as_ref())),
+            seconds(mean(1, |found| found.time_seconds.as_ref())),
             mean(0, |found| found.tokens.as_ref()),
         ]);
     }
@@ -70,14 +70,15 @@ fn table(aggregate: &Aggregate, out: &mut String) {
         let shown = |value: &Option<_>| value.as_ref().map(shown_delta).unwrap_or_default();
         let mut row = ["delta"; 8].map(str::to_owned);
         row[1..].fill(String::new());
-        (row[3], row[6], row[7]) = (
-            shown(&delta.pass_rate),
-            format!("{} s", shown(&delta.time_seconds)),
-            shown(&delta.tokens),
-        );
+        (row[3], row[6], row[7]) =
+            (shown(&delta.pass_rate), seconds(shown(&delta.time_seconds)), shown(&delta.tokens));
         rows.push(row);
     }
     align(&rows, out);
+}
+
+fn seconds(number: String) -> String {
+    if number.is_empty() || number == "-" { number } else { number + " s" }
 }
 
 fn align(rows: &[[String; 8]], out: &mut String) {

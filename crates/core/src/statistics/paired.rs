@@ -35,7 +35,8 @@ pub struct PairedDifference {
     pub mean: f64,
     /// The sample standard deviation of the differences.
     pub deviation: f64,
-    /// Student's interval of the mean difference; nothing for a single case.
+    /// Student's interval of the mean difference; nothing for a single case, and nothing when all cases differ alike:
+    /// without any spread there is nothing to estimate an interval from.
     pub interval: Option<Interval>,
     /// How likely a mean this far from zero is when the two configurations do not differ.
     pub p_value: f64,
@@ -60,7 +61,7 @@ impl PairedDifference {
             cases: spread.count,
             mean: spread.mean,
             deviation: spread.deviation,
-            interval: mean_interval(differences),
+            interval: mean_interval(differences).filter(|_| spread.deviation > 1e-12),
             p_value,
             method,
             wins,

@@ -6,12 +6,12 @@
 //!    probability 2 / 2^n, so that is below 6 cases at a significance of 0.05.
 //! 2. A p-value of the sign-flip test of at most [`SIGNIFICANCE`] is `better` or `worse`, by the sign of the mean.
 //! 3. Otherwise, when the whole interval of the mean difference lies within [`EQUIVALENCE_MARGIN`] of zero, the verdict
-//!    is `no difference`: a difference that matters is ruled out.
+//!    is `no difference`: a difference that matters is ruled out. So it is when all cases differ alike by less than that.
 //! 4. Otherwise nothing is shown either way: `not enough runs`. An absence of proof is not reported as a proof of absence.
 
 use skillgauge_format::evals::DifferenceVerdict;
 
-use super::PairedDifference;
+use super::{Interval, PairedDifference};
 
 /// The largest p-value that counts as a difference.
 pub const SIGNIFICANCE: f64 = 0.05;
@@ -34,8 +34,8 @@ pub fn judge(difference: Option<&PairedDifference>) -> DifferenceVerdict {
             DifferenceVerdict::Worse
         };
     }
-    let ruled_out = difference.interval.is_some_and(|interval| {
-        interval.low >= -EQUIVALENCE_MARGIN && interval.high <= EQUIVALENCE_MARGIN
-    });
+    let Interval { low, high } =
+        difference.interval.unwrap_or(Interval { low: difference.mean, high: difference.mean });
+    let ruled_out = low >= -EQUIVALENCE_MARGIN && high <= EQUIVALENCE_MARGIN;
     if ruled_out { DifferenceVerdict::NoDifference } else { DifferenceVerdict::NotEnoughRuns }
 }

@@ -116,9 +116,9 @@ pub struct DifferenceStatistics {
     pub blocked_runs: u64,
     /// The mean difference over cases; null without cases.
     pub difference: Option<Number>,
-    /// The lower end of its interval; null for fewer than two cases.
+    /// The lower end of its interval; null for a single case, and when all cases differ alike.
     pub low: Option<Number>,
-    /// The upper end of its interval; null for fewer than two cases.
+    /// The upper end of its interval; null for a single case, and when all cases differ alike.
     pub high: Option<Number>,
     /// The p-value of the sign-flip permutation test; null without cases.
     #[schemars(range(min = 0, max = 1))]

@@ -1,0 +1,264 @@
+//! Verdicts, cases, notes, feedback.
+
+use serde_json::json;
+use skillgauge_format::evals::{Always, DifferenceOver, DifferenceVerdict};
+
+use super::*;
+use crate::benchmark::Standing;
+use crate::output::Style;
+
+/// Six cases with two runs each; the skill passes all, the baseline none.
+fn clear_win() -> Folder {
+    let folder = Folder::new();
+    for case in 1..=6 {
+        for run in 1..=2 {
+            folder.run(&format!("eval-{case}/with_skill/run-{run}"), &[true, true]);
+            folder.run(&format!("eval-{case}/without_skill/run-{run}"), &[false, true]);
+        }
+    }
+    folder
+}
+
+#[test]
+fn a_clear_win_is_better_and_a_clear_loss_is_worse() {
+    let found = clear_win().aggregate();
+    let [difference] = differences(&found) else { panic!("one baseline") };
+    assert_eq!(difference.verdict, DifferenceVerdict::Better);
+    assert_eq!((difference.cases, difference.wins, difference.losses), (6, 6, 0));
+    assert_eq!(difference.difference.unwrap().as_f64().to_bits(), 0.5_f64.to_bits());
+    // 2 / 2^6
+    assert_eq!(difference.p_value.unwrap().as_f64().to_bits(), 0.0312_f64.to_bits());
+    assert_eq!(found.standing(), Standing::Fine);
+
+    let folder = Folder::new();
+    for case in 1..=6 {
+        folder.run(&format!("eval-{case}/with_skill/run-1"), &[false]);
+        folder.run(&format!("eval-{case}/old_skill/run-1"), &[true]);
+    }
+    let found = folder.aggregate();
+    assert_eq!(differences(&found)[0].verdict, DifferenceVerdict::Worse);
+    assert_eq!(found.standing(), Standing::Worse);
+    assert_note(&found, "worse with the skill: eval 1 (-1.00)");
+    assert_note(
+        &found,
+        "6 expectations held in old_skill and never with the skill: \"e0\" of eval 1",
+    );
+}
+
+#[test]
+fn three_cases_are_not_enough_however_many_runs_they_have() {
+    let folder = Folder::new();
+    for case in 1..=3 {
+        for run in 1..=20 {
+            folder.run(&format!("eval-{case}/with_skill/run-{run}"), &[true]);
+            folder.run(&format!("eval-{case}/without_skill/run-{run}"), &[false]);
+        }
+    }
+    let found = folder.aggregate();
+    assert_eq!(differences(&found)[0].verdict, DifferenceVerdict::NotEnoughRuns);
+    assert_note(&found, "3 cases; with fewer than 6 no difference can be told from chance");
+}
+
+#[test]
+fn a_run_that_was_not_measured_takes_its_pair_out_of_the_difference() {
+    let folder = clear_win();
+    // The baseline's second run of case 1 would have passed; its partner was rate limited.
+    folder
+        .run("eval-1/without_skill/run-2", &[true, true])
+        .outcome("eval-1/with_skill/run-2", "rate_limited", "rate_limit")
+        // Nothing is left of case 2.
+        .outcome("eval-2/with_skill/run-1", "failed", "server_error")
+        .outcome("eval-2/with_skill/run-2", "failed", "server_error");
+    let found = folder.aggregate();
+    let difference = &differences(&found)[0];
+    assert_eq!((difference.cases, difference.blocked_runs), (5, 6));
+    assert_eq!(difference.difference.unwrap().as_f64().to_bits(), 0.5_f64.to_bits());
+    assert_eq!(difference.verdict, DifferenceVerdict::NotEnoughRuns, "five cases are left");
+}
+
+#[test]
+fn without_a_single_pair_the_measurement_is_broken() {
+    let folder = Folder::new();
+    folder.run("eval-1/with_skill/run-1", &[true]).outcome(
+        "eval-1/without_skill/run-1",
+        "failed",
+        "authentication",
+    );
+    assert_eq!(folder.aggregate().standing(), Standing::Broken);
+    let folder = Folder::new();
+    folder.outcome("eval-1/with_skill/run-1", "failed", "authentication");
+    assert_eq!(folder.aggregate().standing(), Standing::Broken);
+    let folder = Folder::new();
+    folder.run("eval-1/with_skill/run-1", &[false]);
+    assert_eq!(folder.aggregate().standing(), Standing::Fine, "a skill alone is an answer too");
+}
+
+#[test]
+fn the_lift_is_also_told_for_the_runs_that_loaded_the_skill() {
+    let folder = clear_win();
+    let end = |loaded: &[&str]| {
+        let end = json!({
+            "type": "end", "outcome": "completed", "reason": "completed", "skills_requested": [],
+            "skills_loaded": loaded, "skills_denied": [], "skills_touched": [], "tool_calls": {},
+            "permission_denials": 0, "usage": null, "cost_usd": null, "errors": [], "lines": 3,
+            "final_text": "x".repeat(40_000),
+        });
+        format!(
+            "{{\"format\": \"transcript\", \"model\": \"opus\"}}\n{{\"type\": \"text\"}}\n{end}\n"
+        )
+    };
+    for case in 1..=6 {
+        // In its second run the skill was there, not loaded, and the task failed.
+        folder
+            .file(
+                &format!("eval-{case}/with_skill/run-1/transcript.jsonl"),
+                &end(&["plugin:testing"]),
+            )
+            .file(&format!("eval-{case}/with_skill/run-2/transcript.jsonl"), &end(&["other"]))
+            .run(&format!("eval-{case}/with_skill/run-2"), &[false, false]);
+    }
+    folder.file("eval-1/without_skill/run-1/transcript.jsonl", &end(&["testing"]));
+    let found = folder.aggregate();
+    let [assigned, loaded] = differences(&found) else { panic!("two differences") };
+    assert_eq!((assigned.over, loaded.over), (DifferenceOver::Assigned, DifferenceOver::Loaded));
+    assert_eq!(assigned.difference.unwrap().as_f64().to_bits(), 0.0_f64.to_bits());
+    assert_eq!(loaded.difference.unwrap().as_f64().to_bits(), 0.5_f64.to_bits());
+    assert_note(&found, "the skill was not loaded in 6 of 12 runs of with_skill");
+    assert_note(
+        &found,
+        "the skill was loaded in 1 run of without_skill: the baseline is contaminated",
+    );
+    let metadata = found.benchmark.metadata.as_ref().unwrap();
+    assert_eq!(metadata.executor_model.as_deref(), Some("opus"));
+}
+
+#[test]
+fn a_record_that_says_whether_the_skill_was_loaded_needs_no_transcript() {
+    let folder = clear_win();
+    folder.json(
+        "eval-1/with_skill/run-1/run.json",
+        &json!({"format": "run", "outcome": "completed", "reason": "completed", "skill_loaded": false}),
+    );
+    let found = folder.aggregate();
+    assert_note(&found, "the skill was not loaded in 1 of 1 runs of with_skill");
+}
+
+#[test]
+fn cases_that_pass_only_sometimes_are_flaky_and_have_a_chance_in_k_attempts() {
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true])
+        .run("eval-1/with_skill/run-2", &[false])
+        .run("eval-1/with_skill/run-3", &[true])
+        .run("eval-2/with_skill/run-1", &[true])
+        .run("eval-2/with_skill/run-2", &[true]);
+    let found = folder.aggregate();
+    assert_note(&found, "flaky in with_skill: eval 1 (2 of 3 passed)");
+    let statistics = found.benchmark.statistics.as_ref().unwrap();
+    let attempts: Vec<[f64; 2]> = statistics.configurations["with_skill"]
+        .pass_at_k
+        .iter()
+        .map(|found| [found.any.as_f64(), found.all.as_f64()])
+        .collect();
+    // k = 1: (2/3 + 1) / 2. k = 2: one of 3 pairs of case 1 passes in full. Case 2 has no third run.
+    assert_eq!(attempts, [[0.8333, 0.8333], [1.0, 0.6667]]);
+    assert!(statistics.cases[0].configurations["with_skill"].flaky);
+    assert!(!statistics.cases[1].configurations["with_skill"].flaky);
+}
+
+#[test]
+fn expectations_that_never_discriminate_are_named() {
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true, false, true, false])
+        .run("eval-1/with_skill/run-2", &[true, false, true, true])
+        .run("eval-1/without_skill/run-1", &[true, false, false, false]);
+    let found = folder.aggregate();
+    let never: Vec<(&str, Always, u64)> = found
+        .benchmark
+        .statistics
+        .as_ref()
+        .unwrap()
+        .never_discriminating
+        .iter()
+        .map(|found| (found.text.as_str(), found.always, found.runs))
+        .collect();
+    assert_eq!(never, [("e0", Always::Passes, 3), ("e1", Always::Fails, 3)]);
+    assert_note(
+        &found,
+        "1 expectation always passed, with the skill and without it: \"e0\" of eval 1",
+    );
+    assert_note(
+        &found,
+        "1 expectation never passed, with the skill or without it: \"e1\" of eval 1",
+    );
+}
+
+#[test]
+fn suggestions_are_grouped_by_expectation_and_by_what_they_say() {
+    let folder = Folder::new();
+    let suggest = |folder: &Folder, run: &str, suggestions: Value| {
+        let mut grading = grading(&[true]);
+        grading["eval_feedback"] = json!({"suggestions": suggestions, "overall": "x"});
+        folder.json(&format!("{run}/grading.json"), &grading);
+    };
+    let real = "No assertion checks whether domain services are REAL instances";
+    suggest(&folder, "eval-1/with_skill/run-1", json!([{"reason": real}]));
+    suggest(
+        &folder,
+        "eval-1/with_skill/run-2",
+        json!([
+            {"assertion": "S7: Uses fixture factory", "reason": "Checks the pattern name only. Consider checking the overrides."},
+            {"assertion": "S7: Uses fixture factory", "reason": "Checks the pattern name only. Consider checking overrides."},
+            {"reason": "Nothing asserts that domain services are real instances"}
+        ]),
+    );
+    suggest(
+        &folder,
+        "eval-1/with_skill/run-3",
+        json!([
+            {"assertion": "S7", "reason": "It checks only the pattern's name; check the overrides too"},
+            {"assertion": "S2: Exists", "reason": "Checks the pattern name only."},
+            {"reason": real}
+        ]),
+    );
+    let feedback = folder.aggregate().feedback;
+    assert_eq!(
+        (feedback.skill_name.as_str(), feedback.iteration, feedback.total_runs),
+        ("testing", 2, 3)
+    );
+    let found: Vec<(u64, Option<&str>, &str)> = feedback
+        .suggestions
+        .iter()
+        .map(|found| (found.frequency, found.assertion.as_deref(), found.action.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (3, None, "Add an expectation that fails when this goes wrong"),
+            // Two suggestions of one run count once.
+            (2, Some("S7"), "Consider checking the overrides."),
+            (1, Some("S2"), "Change S2 so that it fails when the result is wrong"),
+        ]
+    );
+    assert_eq!(feedback.suggestions[0].reason, real, "the words that were used most");
+}
+
+#[test]
+fn the_table_has_intervals_and_the_verdict() {
+    let found = clear_win().aggregate();
+    insta::assert_snapshot!(found.summary_text(Style::Plain));
+    assert!(found.summary_text(Style::Coloured).contains("\u{1b}[1;32mbetter"));
+}
+
+#[test]
+fn the_page_for_people_is_complete_and_nothing_in_it_is_html() {
+    let folder = clear_win();
+    folder
+        .json(
+            "eval-2/eval_metadata.json",
+            &json!({"eval_id": 2, "eval_name": "<b>a|b</b>\n# x", "prompt": "p"}),
+        )
+        .outcome("eval-6/without_skill/run-2", "rate_limited", "rate_limit");
+    insta::assert_snapshot!(folder.aggregate().to_markdown());
+}

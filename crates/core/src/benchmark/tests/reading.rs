@@ -1,0 +1,243 @@
+//! Layouts of several tools, broken files, runs that were not measured.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn pass_rate(found: &Aggregate, configuration: &str) -> Option<f64> {
+    as_json(&found.benchmark)["run_summary"][configuration]["pass_rate"]["mean"].as_f64()
+}
+
+#[test]
+fn every_layout_of_the_skill_creator_is_read() {
+    for (with, without, id) in [
+        ("eval-3/with_skill/run-1", "eval-3/without_skill/run-1", json!(3)),
+        ("runs/eval-3/with_skill/run-1", "runs/eval-3/without_skill/run-1", json!(3)),
+        ("login-flow/with_skill/run-1", "login-flow/without_skill/run-1", json!("login-flow")),
+        ("eval-login/with_skill", "eval-login/without_skill", json!("login")),
+        ("with_skill/run-1", "without_skill/run-1", json!("iteration-2")),
+        ("eval-3/with_skill/run_1", "eval-3/without_skill/run1", json!(3)),
+    ] {
+        let folder = Folder::new();
+        folder.run(with, &[true, true]).run(without, &[true, false]);
+        let found = folder.aggregate();
+        assert_eq!(pass_rate(&found, "with_skill"), Some(1.0), "{with}");
+        assert_eq!(pass_rate(&found, "without_skill"), Some(0.5), "{with}");
+        assert_eq!(as_json(&found.benchmark)["runs"][0]["eval_id"], id, "{with}");
+        assert_eq!(found.problems, [""; 0]);
+    }
+}
+
+#[test]
+fn the_gradings_of_agentskills_are_read_and_metrics_beside_the_outputs_too() {
+    let folder = Folder::new();
+    folder
+        .json(
+            "eval-a/with_skill/grading.json",
+            &json!({"assertion_results": [
+                {"text": "one", "passed": true, "evidence": "x"}, {"text": "two", "passed": false}
+            ]}),
+        )
+        .json(
+            "eval-a/with_skill/outputs/metrics.json",
+            &json!({"total_tool_calls": 4, "errors_encountered": 1}),
+        )
+        .json("eval-a/with_skill/timing.json", &json!({"duration_ms": 1500, "total_tokens": 10}))
+        .json(
+            "eval-a/eval_metadata.json",
+            &json!({"eval_id": 9, "eval_name": "Nine", "prompt": "p"}),
+        );
+    let run = &as_json(&folder.aggregate().benchmark)["runs"][0];
+    assert_eq!((&run["eval_id"], &run["eval_name"]), (&json!(9), &json!("Nine")));
+    let result = &run["result"];
+    assert_eq!((&result["pass_rate"], &result["failed"]), (&json!(0.5), &json!(1)));
+    assert_eq!((&result["tool_calls"], &result["errors"]), (&json!(4), &json!(1)));
+    assert_eq!((&result["time_seconds"], &result["tokens"]), (&json!(1.5), &json!(10)));
+}
+
+#[test]
+fn characters_are_never_taken_for_tokens() {
+    let folder = Folder::new();
+    let mut grading = grading(&[true]);
+    grading["execution_metrics"] = json!({"output_chars": 12450, "total_tool_calls": 1});
+    grading["timing"] = json!({"total_duration_seconds": 3.0});
+    folder.json("eval-1/with_skill/run-1/grading.json", &grading);
+    let found = folder.aggregate();
+    let run = &as_json(&found.benchmark)["runs"][0];
+    assert_eq!(run["result"].get("tokens"), None);
+    assert_note(&found, "the tokens of 1 of 1 runs are not known");
+}
+
+#[test]
+fn a_folder_that_gives_no_runs_is_named() {
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true])
+        .run("eval-1/with_skill/run-x", &[true])
+        .file("eval-2/notes.txt", "nothing yet")
+        .file("eval-1/without_skill/readme.txt", "nothing yet")
+        .file("drafts/a.txt", "nothing")
+        .file("eval-3/eval_metadata.json", "{oops")
+        .run("eval-3/with_skill/run-1", &[true]);
+    let found = folder.aggregate();
+    for part in [
+        "eval-2 holds no runs",
+        "eval-1/without_skill holds no runs",
+        "drafts holds no runs",
+        "eval-3/eval_metadata.json",
+        "eval-1/with_skill/run-x has no number of its own and is counted as run 2",
+    ] {
+        assert!(
+            found.problems.iter().any(|problem| problem.contains(part)),
+            "{part}: {:?}",
+            found.problems
+        );
+        assert_note(&found, part);
+    }
+    assert_eq!(found.benchmark.runs.as_ref().unwrap().len(), 3);
+}
+
+#[test]
+fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true])
+        .outcome("eval-1/with_skill/run-1", "completed", "completed")
+        .run("eval-1/with_skill/run-2", &[false])
+        .outcome("eval-1/with_skill/run-2", "rate_limited", "rate_limit")
+        .outcome("eval-1/with_skill/run-3", "failed", "crashed")
+        .file("eval-1/with_skill/run-4/outputs/a.txt", "x")
+        .file("eval-1/with_skill/run-5/grading.json", "{\"expectations\": [")
+        .json(
+            "eval-1/with_skill/run-6/grading.json",
+            &json!({"expectations": [], "judge_errors": ["e"]}),
+        );
+    let found = folder.aggregate();
+    assert_eq!(pass_rate(&found, "with_skill"), Some(1.0));
+    let unmeasured: Vec<(u64, &str)> = found
+        .benchmark
+        .unmeasured
+        .as_ref()
+        .unwrap()
+        .iter()
+        .map(|run| (run.run_number, run.outcome.as_str()))
+        .collect();
+    assert_eq!(
+        unmeasured,
+        [
+            (2, "rate_limited"),
+            (3, "failed"),
+            (4, "not_graded"),
+            (5, "unreadable"),
+            (6, "unreadable")
+        ]
+    );
+    assert_note(
+        &found,
+        "5 runs were not measured and in no rate: 1 failed, 1 not_graded, 1 rate_limited, 2 unreadable",
+    );
+    assert!(found.to_markdown().contains("- 1, with_skill, run 2: rate_limited (rate_limit)"));
+}
+
+#[test]
+fn an_agent_that_runs_out_of_time_has_failed() {
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true, true])
+        .outcome("eval-1/with_skill/run-1", "timed_out", "timeout")
+        .outcome("eval-1/with_skill/run-2", "timed_out", "silence")
+        // The agent's own doing, by the table of reasons.
+        .outcome("eval-1/with_skill/run-3", "failed", "max_turns");
+    let found = folder.aggregate();
+    assert_eq!(found.benchmark.unmeasured, None);
+    assert_eq!(pass_rate(&found, "with_skill"), Some(0.3333));
+    let statistics = &found.benchmark.statistics.as_ref().unwrap().configurations["with_skill"];
+    assert_eq!((statistics.runs, statistics.passed, statistics.timed_out), (3, 0, 2));
+    assert_note(
+        &found,
+        "3 runs did not complete and cannot pass as a whole: 1 failed, 2 timed_out",
+    );
+}
+
+#[test]
+fn what_was_planned_and_not_run_is_listed() {
+    let folder = Folder::new();
+    let text = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../format/testdata/skillgauge/iteration.json"
+    ));
+    folder.file("iteration.json", text).run("eval-1/with_skill/run-1", &[true]);
+    let found = folder.aggregate();
+    let metadata = found.benchmark.metadata.as_ref().unwrap();
+    assert_eq!(metadata.skill_name.as_deref(), Some("release-notes"));
+    assert_eq!(metadata.runs_per_configuration, Some(3));
+    assert_eq!(metadata.analyzer_model.as_deref(), Some("anthropic:claude-sonnet-4-5"));
+    let unmeasured = found.benchmark.unmeasured.as_ref().unwrap();
+    assert_eq!(unmeasured.len(), 11, "2 cases, 2 configurations, 3 runs, and one is there");
+    assert!(unmeasured.iter().all(|run| run.outcome == "not_run"));
+    assert_note(&found, "the iteration is not finished: the budget of 10 calls was used up");
+}
+
+#[test]
+fn a_workspace_means_its_newest_iteration() {
+    let folder = Folder::new();
+    folder.run("eval-1/with_skill/run-1", &[true]);
+    fs_err::create_dir_all(folder.workspace().join("iteration-1")).unwrap();
+    let found = aggregate(&folder.workspace(), &settings()).unwrap();
+    assert_eq!(found.folder, folder.iteration());
+    assert_eq!(found.feedback.iteration, 2);
+}
+
+#[test]
+fn without_any_run_there_is_no_benchmark() {
+    let folder = Folder::new();
+    assert!(matches!(folder.try_aggregate(), Err(BenchmarkError::NoRuns { .. })));
+    let nowhere = folder.iteration().join("nowhere");
+    assert!(matches!(aggregate(&nowhere, &settings()), Err(BenchmarkError::Unreadable { .. })));
+}
+
+#[test]
+fn nothing_but_the_three_files_is_left_behind() {
+    let folder = Folder::new();
+    folder.run("eval-1/with_skill/run-1", &[true]).aggregate();
+    assert_eq!(
+        names(&folder.iteration()),
+        ["benchmark.json", "benchmark.md", "eval-1", "eval_feedback_aggregate.json"]
+    );
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let folder = Folder::new();
+    for case in 0..40 {
+        for run in 1..4 {
+            let verdicts = [case % 3 == 0, run == 2, true];
+            folder.run(&format!("eval-{case}/with_skill/run-{run}"), &verdicts);
+            folder.run(&format!("eval-{case}/without_skill/run-{run}"), &[run == 1, false, true]);
+        }
+    }
+    let with = |threads| {
+        aggregate(&folder.iteration(), &Settings { threads, ..settings() }).unwrap().benchmark
+    };
+    assert_eq!(with(1), with(7));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A judge can write anything, and a disk can lose anything.
+    #[test]
+    fn no_grading_is_a_disaster(cut in 0_usize..400, replacement in ".{0,8}", value in "[0-9.eE+-]{1,6}") {
+        let folder = Folder::new();
+        let mut text = grading(&[true, false]).to_string().replace("0.5", &value);
+        let cut = (0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.replace_range(cut.., &replacement);
+        folder.file("eval-1/with_skill/run-1/grading.json", &text);
+        let found = folder.try_aggregate().unwrap();
+        let runs = found.benchmark.runs.as_ref().map_or(0, Vec::len);
+        let unmeasured = found.benchmark.unmeasured.as_ref().map_or(0, Vec::len);
+        prop_assert_eq!(runs + unmeasured, 1, "never lost, never counted twice");
+        found.write().unwrap();
+    }
+}
