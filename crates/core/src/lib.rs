@@ -14,5 +14,6 @@ pub mod skill;
 pub mod statistics;
 pub mod text;
 pub mod validate;
+pub mod version;
 pub mod workspace;
 pub mod yaml;
