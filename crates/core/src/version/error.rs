@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use skillgauge_format::ReadError;
 
 use super::VersionNumber;
+use crate::workspace::WorkspaceError;
 
 /// Why something could not be done with the versions of a skill.
 #[derive(Debug, thiserror::Error)]
@@ -128,6 +129,9 @@ pub enum VersionError {
         /// The skill.
         path: PathBuf,
     },
+    /// The workspace cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
     /// The system says no.
     #[error("{0}; nothing was changed")]
     Io(#[source] io::Error),
@@ -162,6 +166,7 @@ impl VersionError {
             Self::Newer { .. } => "update skillgauge",
             Self::InTheWay { .. } => "move it away and try again",
             Self::ChangedMeanwhile { .. } => "try again when nothing writes there",
+            Self::Workspace(error) => error.hint(),
             Self::Io(_) => "check the free space and the permissions there",
         }
     }

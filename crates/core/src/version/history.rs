@@ -1,13 +1,14 @@
 //! Reads `history.json`, holds it to what is on the disk, and writes it.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use skillgauge_format::cases::{History, Version};
-use skillgauge_format::{LIMITS, ReadError, read, write};
+use skillgauge_format::{LIMITS, ReadError, read};
 
 use super::content::{Content, ContentHash};
 use super::{VersionError, VersionNumber, VersionStore, platform};
+use crate::workspace::write_json;
 
 /// The field of ours in the history that names the skill.
 pub(super) const SKILL: &str = "skill";
@@ -27,7 +28,7 @@ impl VersionStore {
 
     /// The history as it is on the disk, checked against the folders; none when there is none yet.
     pub(super) fn load(&self, program: &str) -> Result<Option<History>, VersionError> {
-        refuse_link(&self.workspace)?;
+        refuse_link(self.root())?;
         let path = self.history_path();
         refuse_link(&path)?;
         let bytes = match read_bounded(&path) {
@@ -42,7 +43,7 @@ impl VersionStore {
     }
 
     fn history_path(&self) -> PathBuf {
-        self.workspace.join(FILE)
+        self.root().join(FILE)
     }
 
     fn check(&self, history: &History, program: &str) -> Result<(), VersionError> {
@@ -50,7 +51,7 @@ impl VersionStore {
             && !self.names.iter().any(|name| name == found)
         {
             return Err(VersionError::OtherSkill {
-                workspace: self.workspace.clone(),
+                workspace: self.root().to_owned(),
                 found: found.to_owned(),
                 expected: self.names.first().cloned().unwrap_or_default(),
             });
@@ -111,27 +112,17 @@ impl VersionStore {
 
     /// What the history says of a version's content, or what its folder says when another tool wrote the history.
     pub(super) fn stored_hash(&self, version: &Version) -> Result<String, VersionError> {
-        match version.extra.get(CONTENT_HASH).and_then(|hash| hash.as_str()) {
-            Some(hash) => Ok(hash.to_owned()),
-            None => {
-                let folder = self.folder(VersionNumber(version.version));
-                Ok(Content::of_version(&folder)?.hash()?.as_str().to_owned())
-            }
+        if let Some(hash) = version.extra.get(CONTENT_HASH).and_then(|hash| hash.as_str()) {
+            return Ok(hash.to_owned());
         }
+        let folder = self.folder(VersionNumber(version.version));
+        Ok(Content::of_version(&folder)?.hash()?.as_str().to_owned())
     }
 
     /// Replaces the history: the old one is there until the new one is complete and on the disk.
     pub(super) fn save(&self, history: &History) -> Result<(), VersionError> {
-        let text =
-            write::to_text(history).map_err(|error| VersionError::Io(io::Error::other(error)))?;
-        let replace = || -> io::Result<()> {
-            let mut file = platform::temporary_file(&self.workspace)?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(self.history_path()).map_err(|error| error.error)?;
-            platform::sync_folder(&self.workspace)
-        };
-        replace().map_err(VersionError::Io)
+        write_json(&self.history_path(), history)?;
+        platform::sync_folder(self.root()).map_err(VersionError::Io)
     }
 }
 

@@ -26,6 +26,9 @@ use std::path::{Path, PathBuf};
 
 use skillgauge_format::part::Timestamp;
 
+use crate::skill::{SKILL_MD, Skill};
+use crate::workspace::{Holder, Workspace, WorkspaceLock};
+
 pub use content::ContentHash;
 pub use error::VersionError;
 pub use number::{NotVersion, VersionNumber};
@@ -33,8 +36,6 @@ pub use overview::{Overview, VersionLine};
 pub use restore::Restored;
 pub use scores::{Interval, VersionScores};
 pub use snapshot::{Initialised, Snapshot, StarterSuite};
-
-use crate::skill::{SKILL_MD, Skill};
 
 /// Says which commit a skill is at: the edge to version control, which this crate does not call.
 pub trait Commits {
@@ -50,13 +51,15 @@ pub struct Stamp<'a> {
     pub program: &'a str,
     /// Version control.
     pub commits: &'a dyn Commits,
+    /// Shows that nobody else writes to the workspace.
+    pub lock: &'a WorkspaceLock,
 }
 
 /// The versions of one skill.
 #[derive(Debug)]
 pub struct VersionStore {
     skill: PathBuf,
-    workspace: PathBuf,
+    workspace: Workspace,
     /// The names that the skill goes by: that of its front matter first, then that of its folder.
     names: Vec<String>,
 }
@@ -71,13 +74,12 @@ impl VersionStore {
         }
         // The workspace is beside the real folder, also when the argument is `.` or leads over a link.
         found.path = fs_err::canonicalize(&found.path).map_err(|_| no_skill())?;
-        let folder_name = found.path.file_name().ok_or_else(no_skill)?.to_owned();
-        let mut workspace_name = folder_name.clone();
-        workspace_name.push("-workspace");
+        let workspace = Workspace::beside(&found.path)?;
         let own = found.document().and_then(|document| document.mapping()?.get("name")?.as_str());
         let mut names: Vec<String> = own.map(|name| name.trim().to_owned()).into_iter().collect();
-        names.push(folder_name.to_string_lossy().into_owned());
-        Ok(Self { workspace: found.path.with_file_name(workspace_name), skill: found.path, names })
+        let folder_name = found.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        names.extend(folder_name);
+        Ok(Self { skill: found.path, workspace, names })
     }
 
     /// The skill, as its real path.
@@ -86,12 +88,22 @@ impl VersionStore {
     }
 
     /// The workspace.
-    pub fn workspace(&self) -> &Path {
+    pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// Keeps everybody else from writing to the workspace; whatever changes versions asks to see the lock.
+    pub fn lock(&self, holder: &Holder) -> Result<WorkspaceLock, VersionError> {
+        history::refuse_link(self.root())?;
+        Ok(self.workspace.lock(holder)?)
+    }
+
+    fn root(&self) -> &Path {
+        self.workspace.root()
     }
 
     /// The folder that holds the files of a version.
     pub fn folder(&self, version: VersionNumber) -> PathBuf {
-        self.workspace.join(version.to_string()).join("skill")
+        self.root().join(version.to_string()).join("skill")
     }
 }

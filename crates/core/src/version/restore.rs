@@ -128,7 +128,7 @@ impl VersionStore {
         plan: &Plan,
         conclude: impl FnOnce() -> Result<(), VersionError>,
     ) -> Result<(), VersionError> {
-        let staging = Staging::new(&self.workspace)?;
+        let staging = Staging::new(self.root())?;
         let (new, old) = (staging.path().join("new"), staging.path().join("old"));
         target.copy(&new)?;
         let mut moves = Moves::default();

@@ -9,6 +9,7 @@ use skillgauge_format::{Number, read};
 
 use super::history::{read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
+use crate::workspace::WorkspaceLock;
 
 /// The gradings of one version.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,7 +82,7 @@ pub(super) struct Gradings {
 impl VersionStore {
     /// Reads `grading/`. A file that is no grading, or not the one that its name says, is passed over with a warning.
     pub(super) fn gradings(&self) -> Result<Gradings, VersionError> {
-        let folder = self.workspace.join("grading");
+        let folder = self.root().join("grading");
         refuse_link(&folder)?;
         let mut gradings = Gradings::default();
         let Ok(entries) = fs_err::read_dir(&folder) else { return Ok(gradings) };
@@ -104,7 +105,7 @@ impl VersionStore {
     }
 
     /// Fills in the mean score of every version from its gradings. Called after grading.
-    pub fn record_scores(&self, program: &str) -> Result<(), VersionError> {
+    pub fn record_scores(&self, program: &str, _lock: &WorkspaceLock) -> Result<(), VersionError> {
         let before = self.history(program)?;
         let mut history = before.clone();
         let gradings = self.gradings()?;

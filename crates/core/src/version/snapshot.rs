@@ -75,7 +75,7 @@ impl VersionStore {
             Some(_) => None,
             None => Some(self.snapshot(None, stamp)?),
         };
-        fs_err::create_dir_all(self.workspace.join(GRADING)).map_err(VersionError::Io)?;
+        fs_err::create_dir_all(self.root().join(GRADING)).map_err(VersionError::Io)?;
         Ok(Initialised { suite, first })
     }
 
@@ -114,37 +114,24 @@ impl VersionStore {
         stamp: &Stamp<'_>,
     ) -> Result<Snapshot, VersionError> {
         let number = VersionNumber(history.as_ref().map_or(0, |h| h.versions.len() as u64));
-        let is_new = !self.workspace.exists();
-        let undo_workspace = |error| {
-            if is_new {
-                // Only empty folders are removed by this.
-                let _ = fs_err::remove_dir(self.workspace.join(GRADING));
-                let _ = fs_err::remove_dir(&self.workspace);
-            }
-            error
-        };
-        let staged = Staging::new(&self.workspace).map_err(undo_workspace)?;
-        let stored = (|| {
-            fs_err::create_dir_all(self.workspace.join(GRADING)).map_err(VersionError::Io)?;
-            if content.copy(&staged.path().join("skill"))? != *hash {
-                return Err(VersionError::ChangedMeanwhile { path: self.skill.clone() });
-            }
-            let set_aside = self.make_room(number, hash, history.as_ref())?;
-            let place = self.workspace.join(number.to_string());
-            if !place.exists() {
-                fs_err::rename(staged.path(), &place).map_err(VersionError::Io)?;
-            }
-            let entry = self.entry(number, hash, description, stamp);
-            let saved = platform::sync_folder(&self.workspace)
-                .map_err(VersionError::Io)
-                .and_then(|()| self.save(&self.with(history, entry)));
-            if saved.is_err() {
-                let _ = fs_err::remove_dir_all(&place);
-            }
-            saved.map(|()| set_aside)
-        })();
-        drop(staged);
-        let set_aside = stored.map_err(undo_workspace)?;
+        let staged = Staging::new(self.root())?;
+        fs_err::create_dir_all(self.root().join(GRADING)).map_err(VersionError::Io)?;
+        if content.copy(&staged.path().join("skill"))? != *hash {
+            return Err(VersionError::ChangedMeanwhile { path: self.skill.clone() });
+        }
+        let set_aside = self.make_room(number, hash, history.as_ref())?;
+        let place = self.root().join(number.to_string());
+        if !place.exists() {
+            fs_err::rename(staged.path(), &place).map_err(VersionError::Io)?;
+        }
+        let entry = self.entry(number, hash, description, stamp);
+        let saved = platform::sync_folder(self.root())
+            .map_err(VersionError::Io)
+            .and_then(|()| self.save(&self.with(history, entry)));
+        if saved.is_err() {
+            let _ = fs_err::remove_dir_all(&place);
+        }
+        saved?;
         Ok(Snapshot::New { version: number, left_out: content.left_out.clone(), set_aside })
     }
 
@@ -158,7 +145,7 @@ impl VersionStore {
         hash: &ContentHash,
         history: Option<&History>,
     ) -> Result<Option<PathBuf>, VersionError> {
-        let place = self.workspace.join(number.to_string());
+        let place = self.root().join(number.to_string());
         if fs_err::symlink_metadata(&place).is_err() {
             return Ok(None);
         }
@@ -168,11 +155,12 @@ impl VersionStore {
             return Ok(None);
         }
         if history.is_none() {
-            return Err(VersionError::LostHistory { workspace: self.workspace.clone() });
+            return Err(VersionError::LostHistory { workspace: self.root().to_owned() });
         }
-        let aside = |attempt: u32| self.workspace.join(format!("{number}-unlisted-{attempt}"));
-        let free = (1..).map(aside).find(|path| fs_err::symlink_metadata(path).is_err());
-        let Some(free) = free else { return Ok(None) };
+        let aside = |attempt: u32| self.root().join(format!("{number}-unlisted-{attempt}"));
+        let is_free = |path: &PathBuf| fs_err::symlink_metadata(path).is_err();
+        // A name that is taken makes the rename fail, and nothing is lost.
+        let free = (1..1000).map(aside).find(is_free).unwrap_or_else(|| aside(1000));
         fs_err::rename(&place, &free).map_err(VersionError::Io)?;
         Ok(Some(free))
     }

@@ -19,8 +19,23 @@ impl Commits for NoCommits {
     }
 }
 
-fn stamp() -> Stamp<'static> {
-    Stamp { time: Timestamp::new("2026-02-22T20:00:00Z"), program: PROGRAM, commits: &NoCommits }
+fn holder() -> Holder {
+    Holder {
+        command: "test".into(),
+        process: 1,
+        machine: None,
+        since: "2026-02-22T20:00:00Z".into(),
+    }
+}
+
+/// Does something as a command would: with the lock, and with a time.
+fn with<T>(
+    store: &VersionStore,
+    action: impl FnOnce(&VersionStore, &Stamp<'_>) -> Result<T, VersionError>,
+) -> Result<T, VersionError> {
+    let lock = store.lock(&holder())?;
+    let time = Timestamp::new("2026-02-22T20:00:00Z");
+    action(store, &Stamp { time, program: PROGRAM, commits: &NoCommits, lock: &lock })
 }
 
 struct Place {
@@ -51,7 +66,7 @@ impl Place {
     }
 
     fn snapshot(&self) -> Result<Snapshot, VersionError> {
-        self.store().snapshot(None, &stamp())
+        with(&self.store(), |store, stamp| store.snapshot(None, stamp))
     }
 
     fn edit_history(&self, edit: impl FnOnce(&mut serde_json::Value)) {
@@ -84,7 +99,15 @@ fn write(path: &Path, text: &str) {
     fs_err::write(path, text).unwrap();
 }
 
-/// Every file below a folder with its bytes.
+fn restore(place: &Place, version: u64) -> Result<Restored, VersionError> {
+    with(&place.store(), |store, stamp| store.restore(VersionNumber(version), stamp))
+}
+
+fn record_scores(place: &Place) -> Result<(), VersionError> {
+    with(&place.store(), |store, stamp| store.record_scores(PROGRAM, stamp.lock))
+}
+
+/// Every file below a folder with its bytes; the file of the lock is no data.
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -93,7 +116,7 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             let path = entry.path();
             if entry.file_type().unwrap().is_dir() {
                 folders.push(path);
-            } else {
+            } else if entry.file_name() != ".lock" {
                 found.insert(
                     path.strip_prefix(root).unwrap().to_owned(),
                     fs_err::read(path).unwrap(),
@@ -107,7 +130,7 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn init_makes_what_is_missing_and_a_second_one_changes_nothing() {
     let place = Place::new();
-    let first = place.store().init(&stamp()).unwrap();
+    let first = with(&place.store(), VersionStore::init).unwrap();
     assert!(matches!(first.suite, StarterSuite::Written(_)), "{first:?}");
     assert_eq!(first.first.unwrap().version(), VersionNumber(0));
     let suite = fs_err::read(place.skill().join("evals/evals.json")).unwrap();
@@ -127,7 +150,7 @@ fn init_makes_what_is_missing_and_a_second_one_changes_nothing() {
     assert!(place.workspace().join("grading").is_dir());
     let history = Kind::History.check(&before[Path::new("one-workspace/history.json")]);
     assert_eq!(history.iter().count(), 0, "{history}");
-    let second = place.store().init(&stamp()).unwrap();
+    let second = with(&place.store(), VersionStore::init).unwrap();
     assert!(matches!(second, Initialised { suite: StarterSuite::Kept(_), first: None }));
     assert_eq!(files(place.folder.path()), before);
 }
@@ -136,7 +159,7 @@ fn init_makes_what_is_missing_and_a_second_one_changes_nothing() {
 fn a_suite_that_is_there_is_never_touched() {
     let place = Place::new();
     place.write("evals/evals.json", "not even JSON");
-    place.store().init(&stamp()).unwrap();
+    with(&place.store(), VersionStore::init).unwrap();
     assert_eq!(fs_err::read(place.skill().join("evals/evals.json")).unwrap(), b"not even JSON");
 }
 
@@ -162,7 +185,7 @@ fn restoring_keeps_the_present_state_and_what_is_in_no_version() {
     fs_err::remove_file(place.skill().join("docs/old.md")).unwrap();
     place.write("new/deep/file.md", "new");
     place.write("new/keep.log", "ignored");
-    let restored = place.store().restore(VersionNumber(0), &stamp()).unwrap();
+    let restored = restore(&place, 0).unwrap();
     assert_eq!(restored.before.version(), VersionNumber(1));
     assert_eq!(restored.changed, 3);
     let present = files(&place.skill());
@@ -170,7 +193,7 @@ fn restoring_keeps_the_present_state_and_what_is_in_no_version() {
     assert_eq!(present[Path::new("new/keep.log")], b"ignored");
     assert!(!place.skill().join("new/deep").exists());
     assert_eq!(place.store().history(PROGRAM).unwrap().current_version, 0);
-    place.store().restore(VersionNumber(1), &stamp()).unwrap();
+    restore(&place, 1).unwrap();
     assert_eq!(fs_err::read(place.skill().join("new/deep/file.md")).unwrap(), b"new");
 }
 
@@ -181,7 +204,7 @@ fn a_file_that_no_version_holds_is_not_overwritten() {
     place.snapshot().unwrap();
     place.write(".gitignore", "*.log\n");
     place.write("data.log", "precious");
-    let error = place.store().restore(VersionNumber(0), &stamp()).unwrap_err();
+    let error = restore(&place, 0).unwrap_err();
     assert!(matches!(error, VersionError::InTheWay { .. }), "{error}");
     assert_eq!(fs_err::read(place.skill().join("data.log")).unwrap(), b"precious");
 }
@@ -197,7 +220,7 @@ fn links_out_are_neither_read_nor_written_through() {
     place.snapshot().unwrap();
     fs_err::remove_dir_all(place.skill().join("sub")).unwrap();
     symlink(&outside, place.skill().join("sub")).unwrap();
-    let error = place.store().restore(VersionNumber(0), &stamp()).unwrap_err();
+    let error = restore(&place, 0).unwrap_err();
     assert!(matches!(error, VersionError::InTheWay { .. }), "{error}");
     let Snapshot::New { left_out, .. } = place.snapshot().unwrap() else { unreachable!() };
     assert_eq!(left_out, [PathBuf::from("sub")]);
@@ -206,8 +229,9 @@ fn links_out_are_neither_read_nor_written_through() {
 
     let other = Place::new();
     symlink(&outside, other.skill().join("evals")).unwrap();
-    assert!(matches!(other.store().init(&stamp()), Err(VersionError::Link { .. })));
+    assert!(matches!(with(&other.store(), VersionStore::init), Err(VersionError::Link { .. })));
     fs_err::remove_file(other.skill().join("evals")).unwrap();
+    let _ = fs_err::remove_dir_all(other.workspace());
     symlink(&outside, other.workspace()).unwrap();
     assert!(matches!(other.snapshot(), Err(VersionError::Link { .. })));
     assert_eq!(files(&outside).len(), 1);
@@ -226,11 +250,11 @@ fn refused(damage: impl FnOnce(&Place), is_expected: fn(&VersionError) -> bool) 
     let before = files(place.folder.path());
     let errors = [
         place.snapshot().map(drop),
-        place.store().init(&stamp()).map(drop),
-        place.store().restore(VersionNumber(0), &stamp()).map(drop),
+        with(&place.store(), VersionStore::init).map(drop),
+        restore(&place, 0).map(drop),
         place.store().overview(PROGRAM).map(drop),
         place.store().diff(VersionNumber(0), VersionNumber(2), PROGRAM).map(drop),
-        place.store().record_scores(PROGRAM),
+        record_scores(&place),
     ];
     for error in errors {
         let error = error.unwrap_err();
@@ -301,7 +325,7 @@ fn a_changed_version_is_not_restored() {
     let place = Place::new();
     place.snapshot().unwrap();
     write(&place.workspace().join("v0/skill/SKILL.md"), "changed");
-    let error = place.store().restore(VersionNumber(0), &stamp()).unwrap_err();
+    let error = restore(&place, 0).unwrap_err();
     assert!(matches!(error, VersionError::ChangedFolder { .. }), "{error}");
 }
 
@@ -342,7 +366,7 @@ fn what_a_killed_process_left_is_taken_up_or_set_aside() {
 #[test]
 fn scores_come_from_the_gradings() {
     let place = Place::new();
-    place.store().init(&stamp()).unwrap();
+    with(&place.store(), VersionStore::init).unwrap();
     place.write("more.md", "more");
     place.snapshot().unwrap();
     place.grade(0, 1, 2);
@@ -350,7 +374,7 @@ fn scores_come_from_the_gradings() {
     place.grade(1, 1, 5);
     place.grade(7, 1, 5);
     write(&place.workspace().join("grading/odd.json"), "{}");
-    place.store().record_scores(PROGRAM).unwrap();
+    record_scores(&place).unwrap();
     let scores: Vec<_> = place.store().history(PROGRAM).unwrap().versions;
     assert_eq!(scores[0].average_score, Some(3.0.into()));
     assert_eq!(scores[1].average_score, Some(5.0.into()));
@@ -412,13 +436,13 @@ fn perform(place: &Place, model: &mut Model, action: &Action) {
     let store = place.store();
     match *action {
         Action::Init => {
-            store.init(&stamp()).unwrap();
+            with(&store, VersionStore::init).unwrap();
             if model.versions.is_empty() {
                 model.store(&files(&place.skill()));
             }
         }
         Action::Snapshot => {
-            store.snapshot(None, &stamp()).unwrap();
+            with(&store, |store, stamp| store.snapshot(None, stamp)).unwrap();
             model.store(&files(&place.skill()));
         }
         Action::Edit(file, text) => {
@@ -436,7 +460,7 @@ fn perform(place: &Place, model: &mut Model, action: &Action) {
         }
         Action::Restore(version) => {
             let present = files(&place.skill());
-            let result = store.restore(VersionNumber(version), &stamp());
+            let result = restore(place, version);
             let index = usize::try_from(version).unwrap();
             match model.versions.get(index).cloned() {
                 Some(wanted) => {
@@ -451,9 +475,9 @@ fn perform(place: &Place, model: &mut Model, action: &Action) {
                 }
             }
         }
-        Action::Grade(version, run, score) => place.grade(version, run, score),
+        Action::Grade(version, run, points) => place.grade(version, run, points),
         Action::RecordScores => {
-            let result = store.record_scores(PROGRAM);
+            let result = record_scores(place);
             assert_eq!(result.is_ok(), !model.versions.is_empty());
         }
     }
@@ -463,7 +487,7 @@ fn check(place: &Place, model: &Model) {
     let store = place.store();
     let names = fs_err::read_dir(place.workspace()).into_iter().flatten().flatten();
     let mut folders: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
-    folders.retain(|name| name != "grading" && name != "history.json");
+    folders.retain(|name| !["grading", "history.json", ".lock"].contains(&name.as_str()));
     folders.sort_by_key(|name| name.parse::<VersionNumber>().unwrap());
     let expected: Vec<_> = (0..model.versions.len()).map(|number| format!("v{number}")).collect();
     assert_eq!(folders, expected);
