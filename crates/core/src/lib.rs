@@ -7,6 +7,7 @@ pub mod benchmark;
 pub mod finding;
 pub mod judge;
 pub mod output;
+pub mod package;
 pub mod plan;
 pub mod profile;
 pub mod rule;

@@ -30,9 +30,11 @@ use crate::skill::{SKILL_MD, Skill};
 use crate::workspace::{Holder, Workspace, WorkspaceLock};
 
 pub use content::ContentHash;
+pub(crate) use content::is_junk;
 pub use error::VersionError;
 pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
+pub(crate) use platform::{FileMode, mode_of, open_file};
 pub use restore::Restored;
 pub use scores::{Interval, VersionScores};
 pub use snapshot::{Initialised, Snapshot, StarterSuite};

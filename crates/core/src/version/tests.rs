@@ -422,12 +422,10 @@ impl Model {
         if self.versions.get(self.current) == Some(present) {
             return;
         }
-        match self.versions.iter().rposition(|version| version == present) {
-            Some(known) => self.current = known,
-            None => {
-                self.versions.push(present.clone());
-                self.current = self.versions.len() - 1;
-            }
+        let known = self.versions.iter().rposition(|version| version == present);
+        self.current = known.unwrap_or(self.versions.len());
+        if known.is_none() {
+            self.versions.push(present.clone());
         }
     }
 }
@@ -462,17 +460,14 @@ fn perform(place: &Place, model: &mut Model, action: &Action) {
             let present = files(&place.skill());
             let result = restore(place, version);
             let index = usize::try_from(version).unwrap();
-            match model.versions.get(index).cloned() {
-                Some(wanted) => {
-                    model.store(&present);
-                    model.current = index;
-                    result.unwrap();
-                    assert_eq!(files(&place.skill()), wanted);
-                }
-                None => {
-                    result.unwrap_err();
-                    assert_eq!(files(&place.skill()), present);
-                }
+            if let Some(wanted) = model.versions.get(index).cloned() {
+                model.store(&present);
+                model.current = index;
+                result.unwrap();
+                assert_eq!(files(&place.skill()), wanted);
+            } else {
+                result.unwrap_err();
+                assert_eq!(files(&place.skill()), present);
             }
         }
         Action::Grade(version, run, points) => place.grade(version, run, points),
