@@ -6,6 +6,7 @@
 pub mod args;
 mod commands;
 mod exit_code;
+mod keep;
 mod printer;
 mod project;
 mod session;
@@ -45,6 +46,11 @@ pub fn main() -> std::process::ExitCode {
         Command::Explain(args) => commands::explain::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
+        Command::Init(args) => commands::init::run(&args, &printer),
+        Command::Snapshot(args) => commands::snapshot::run(&args, &printer),
+        Command::History(args) => commands::history::run(&args, &printer),
+        Command::Restore(args) => commands::restore::run(&args, &printer),
+        Command::Package(args) => commands::package::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };

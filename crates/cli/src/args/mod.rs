@@ -3,17 +3,23 @@
 mod doctor;
 mod explain;
 mod measure;
+mod package;
 mod schema;
 mod transcript;
 mod validate;
+mod version;
 
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
+pub use package::PackageArgs;
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
+pub use version::{
+    DiffArgs, HistoryAction, HistoryArgs, HistoryFormat, InitArgs, RestoreArgs, SnapshotArgs,
+};
 
 use std::fmt::Write as _;
 
@@ -44,6 +50,16 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Set up a skill for measuring: a suite to fill in, and its first version
+    Init(InitArgs),
+    /// Store the skill as a new version
+    Snapshot(SnapshotArgs),
+    /// Show the versions of a skill, or what differs between two
+    History(HistoryArgs),
+    /// Put a version back, after the present state was stored
+    Restore(RestoreArgs),
+    /// Pack a skill into a `.skill` archive
+    Package(PackageArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Show which agents and models can be used, and what is missing
@@ -62,8 +78,9 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["validate", "explain"]),
+    ("Keep", &["init", "snapshot", "history", "restore", "package"]),
     ("See", &["transcript"]),
     ("About", &["doctor", "schema", "completions"]),
 ];

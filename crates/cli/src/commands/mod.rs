@@ -3,7 +3,12 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod history;
+pub(crate) mod init;
+pub(crate) mod package;
+pub(crate) mod restore;
 pub(crate) mod schema;
+pub(crate) mod snapshot;
 pub(crate) mod transcript;
 pub(crate) mod validate;
 

@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::{PackageError, Packing};
-use crate::version::{FileMode, mode_of, open_file};
+use crate::version::{FileMode, mode_of, open_file, temporary_file};
 
 /// Fixed, so that another default of the library cannot change the bytes.
 const LEVEL: i64 = 6;
@@ -20,6 +20,16 @@ pub(super) fn entry_name(path: &Path) -> Option<String> {
     };
     let parts: Option<Vec<String>> = path.components().map(part).collect();
     parts.map(|parts| parts.join("/"))
+}
+
+/// Writes the archive to a file: beside its place first, so that whoever looks sees the old one or the new one.
+pub fn write_archive_file(packing: &Packing, path: &Path) -> Result<(), PackageError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut draft = temporary_file(folder.unwrap_or(Path::new(".")))?;
+    write_archive(packing, draft.as_file_mut())?;
+    draft.as_file().sync_all()?;
+    draft.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Writes the archive.

@@ -121,8 +121,9 @@ pub(super) fn reason(path: &Path, kind: FileKind) -> Option<LeftOut> {
 
 fn is_secret(name: &str) -> bool {
     let is_env = name.starts_with(".env.") && !EXAMPLES.iter().any(|end| name.ends_with(end));
-    let is_bag = name.starts_with("secrets.") && !name.ends_with(".md");
-    let is_account = name.starts_with("service-account") && name.ends_with(".json");
+    let extension = name.rsplit('.').next();
+    let is_bag = name.starts_with("secrets.") && extension != Some("md");
+    let is_account = name.starts_with("service-account") && extension == Some("json");
     SECRET_NAMES.contains(&name) || is_env || is_bag || is_account
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::skill::discover::{self, Found, Ignore};
 use crate::skill::{FileKind, SKILL_MD};
 
-pub use archive::write_archive;
+pub use archive::{write_archive, write_archive_file};
 pub use exclude::LeftOut;
 
 /// Below this depth nothing is packed: a tree that deep is a mistake or an attack.

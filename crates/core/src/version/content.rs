@@ -149,6 +149,12 @@ impl Content {
         self.each(&mut |_| Ok(None)).map_err(VersionError::Io)
     }
 
+    /// The same without the evals: what an agent gets to see.
+    pub(crate) fn without_evals(mut self) -> Self {
+        self.entries.retain(|entry| !entry.path.starts_with("evals"));
+        self
+    }
+
     /// The hash of one entry alone.
     pub(crate) fn hash_of(&self, entry: &Entry) -> Result<ContentHash, VersionError> {
         let alone =

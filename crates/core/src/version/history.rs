@@ -110,6 +110,22 @@ impl VersionStore {
         Ok(None)
     }
 
+    /// The version that the skill is at present, evals aside: the current one or else the newest with the same files.
+    ///
+    /// None when there is no history or the skill was changed since.
+    pub fn present_version(&self, program: &str) -> Result<Option<VersionNumber>, VersionError> {
+        let Some(history) = self.load(program)? else { return Ok(None) };
+        let present = Content::of_skill(&self.skill)?.without_evals().hash()?;
+        let numbers = history.versions.iter().rev().map(|version| version.version);
+        for number in std::iter::once(history.current_version).chain(numbers).map(VersionNumber) {
+            let stored = Content::of_version(&self.folder(number))?.without_evals().hash()?;
+            if stored == present {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
     /// What the history says of a version's content, or what its folder says when another tool wrote the history.
     pub(super) fn stored_hash(&self, version: &Version) -> Result<String, VersionError> {
         if let Some(hash) = version.extra.get(CONTENT_HASH).and_then(|hash| hash.as_str()) {

@@ -176,6 +176,18 @@ fn an_unchanged_skill_makes_no_version() {
 }
 
 #[test]
+fn other_evals_do_not_make_it_another_skill() {
+    let place = Place::new();
+    assert_eq!(place.store().present_version(PROGRAM).unwrap(), None);
+    place.snapshot().unwrap();
+    place.write("evals/evals.json", "{}");
+    assert_eq!(place.store().present_version(PROGRAM).unwrap(), Some(VersionNumber(0)));
+    place.write("more.md", "more");
+    assert_eq!(place.store().present_version(PROGRAM).unwrap(), None);
+    assert_eq!(place.snapshot().unwrap().version(), VersionNumber(1));
+}
+
+#[test]
 fn restoring_keeps_the_present_state_and_what_is_in_no_version() {
     let place = Place::new();
     place.write(".gitignore", "*.log\n");
