@@ -7,6 +7,7 @@ pub mod args;
 mod commands;
 mod exit_code;
 mod judge;
+mod keep;
 mod printer;
 mod project;
 mod session;
@@ -50,6 +51,11 @@ pub fn main() -> std::process::ExitCode {
         Command::Run(args) => commands::run::run(&args, &printer),
         Command::Merge(args) => commands::merge::run(&args, &printer),
         Command::Bench(args) => commands::bench::run(&args, &printer),
+        Command::Init(args) => commands::init::run(&args, &printer),
+        Command::Snapshot(args) => commands::snapshot::run(&args, &printer),
+        Command::History(args) => commands::history::run(&args, &printer),
+        Command::Restore(args) => commands::restore::run(&args, &printer),
+        Command::Package(args) => commands::package::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };

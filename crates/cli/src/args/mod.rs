@@ -7,9 +7,11 @@ mod grade;
 mod measure;
 mod merge;
 mod run;
+mod package;
 mod schema;
 mod transcript;
 mod validate;
+mod version;
 
 pub use bench::{BenchArgs, BenchFormat};
 pub use doctor::DoctorArgs;
@@ -19,9 +21,13 @@ pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
 pub use run::{BaselineArg, RunArgs, RunFormat};
+pub use package::PackageArgs;
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
+pub use version::{
+    DiffArgs, HistoryAction, HistoryArgs, HistoryFormat, InitArgs, RestoreArgs, SnapshotArgs,
+};
 
 use std::fmt::Write as _;
 
@@ -58,6 +64,16 @@ pub enum Command {
     Bench(BenchArgs),
     /// Have stored runs graded by a judge, or any transcript
     Grade(GradeArgs),
+    /// Set up a skill for measuring: a suite to fill in, and its first version
+    Init(InitArgs),
+    /// Store the skill as a new version
+    Snapshot(SnapshotArgs),
+    /// Show the versions of a skill, or what differs between two
+    History(HistoryArgs),
+    /// Put a version back, after the present state was stored
+    Restore(RestoreArgs),
+    /// Pack a skill into a `.skill` archive
+    Package(PackageArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made
@@ -89,6 +105,9 @@ const GROUPS: [(&str, &[&str]); 7] = [
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["validate", "explain"]),
     ("Measure", &["grade"]),
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Look", &["validate", "explain"]),
+    ("Keep", &["init", "snapshot", "history", "restore", "package"]),
     ("See", &["transcript"]),
     ("About", &["doctor", "schema", "completions"]),
 ];

@@ -7,7 +7,12 @@ pub(crate) mod explain;
 pub(crate) mod merge;
 pub(crate) mod run;
 pub(crate) mod grade;
+pub(crate) mod history;
+pub(crate) mod init;
+pub(crate) mod package;
+pub(crate) mod restore;
 pub(crate) mod schema;
+pub(crate) mod snapshot;
 pub(crate) mod transcript;
 pub(crate) mod validate;
 

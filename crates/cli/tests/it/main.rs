@@ -5,8 +5,10 @@
 mod command;
 mod doctor;
 mod explain;
+mod package;
 mod schema;
 mod transcript;
 mod validate;
 mod validate_fix;
 mod validate_formats;
+mod version;

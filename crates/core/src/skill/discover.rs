@@ -15,7 +15,7 @@ use super::{SKILL_MD, Skill, State, is_skill_md};
 const MAX_DEPTH: usize = 48;
 
 /// More files than this in one skill are not listed.
-const MAX_FILES: usize = 20_000;
+pub(crate) const MAX_FILES: usize = 20_000;
 
 /// Whether ignore files count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

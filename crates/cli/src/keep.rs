@@ -1,0 +1,76 @@
+//! What the commands that keep versions share: the clock, git, the lock, and errors in the user's terms.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::SystemTime;
+
+use skillgauge_core::version::{Commits, Stamp, VersionError, VersionStore};
+use skillgauge_core::workspace::{Holder, WorkspaceLock};
+use skillgauge_format::part::Timestamp;
+use skillgauge_run::agent::timestamp;
+
+use crate::printer::CommandError;
+
+/// The version of this program.
+pub(crate) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Variables with which git would look elsewhere than in the skill's folder.
+const MISLEADING: [&str; 4] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
+
+impl From<VersionError> for CommandError {
+    fn from(error: VersionError) -> Self {
+        Self::usage(error.to_string(), error.hint())
+    }
+}
+
+/// The time, as it is written in files: to the second.
+pub(crate) fn now() -> Timestamp {
+    let time = timestamp(SystemTime::now());
+    let seconds = time.split('.').next().unwrap_or(&time);
+    Timestamp::new(format!("{seconds}Z"))
+}
+
+/// Keeps everybody else from writing to the workspace of a skill.
+pub(crate) fn lock(store: &VersionStore, command: &str) -> Result<WorkspaceLock, CommandError> {
+    let holder = Holder {
+        command: format!("skillgauge {command}"),
+        process: std::process::id(),
+        machine: None,
+        since: now().as_str().to_owned(),
+    };
+    Ok(store.lock(&holder)?)
+}
+
+/// Who stores a version now.
+pub(crate) fn stamp(lock: &WorkspaceLock) -> Stamp<'_> {
+    Stamp { time: now(), program: PROGRAM, commits: &Git, lock }
+}
+
+/// The user's git.
+struct Git;
+
+impl Commits for Git {
+    fn commit_of(&self, skill: &Path) -> Option<String> {
+        // A skill that git does not know is at no commit, whatever the repository around it says.
+        git(skill, &["ls-files", "--error-unmatch", "--", "SKILL.md"])?;
+        let changes = git(skill, &["status", "--porcelain", "--untracked-files=all", "--", "."])?;
+        if !changes.is_empty() {
+            return None;
+        }
+        git(skill, &["rev-parse", "--verify", "HEAD"]).filter(|commit| !commit.is_empty())
+    }
+}
+
+/// What git says; none when there is no git, no repository, or it fails.
+fn git(folder: &Path, args: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    for name in MISLEADING {
+        command.env_remove(name);
+    }
+    // A repository may name programs for git to start; a question about it must not start them.
+    command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+    let output = command.arg("-C").arg(folder).args(args).env("GIT_OPTIONAL_LOCKS", "0").output();
+    let output = output.ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok().map(|text| text.trim().to_owned())
+}

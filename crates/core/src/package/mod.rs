@@ -1,0 +1,152 @@
+//! Packs a skill into a `.skill` archive: what goes in, what stays out and why, and the archive itself.
+//!
+//! The one invariant: the same files give the same bytes, whoever packs them, when and where. So entries are sorted, and
+//! carry no time and no owner.
+
+mod archive;
+mod exclude;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::skill::discover::{self, Found, Ignore};
+use crate::skill::{FileKind, SKILL_MD};
+
+pub use archive::{write_archive, write_archive_file};
+pub use exclude::LeftOut;
+
+/// Below this depth nothing is packed: a tree that deep is a mistake or an attack.
+const MAX_DEPTH: usize = 48;
+
+/// What would go into an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// The skill's folder, as its real path.
+    pub skill: PathBuf,
+    /// The folder's name, which all entries of the archive are below.
+    pub name: String,
+    /// The files, relative to the skill and with `/`; sorted by their bytes.
+    pub files: Vec<String>,
+    /// What stays out, and why; a folder stands for everything in it.
+    pub left_out: Vec<(PathBuf, LeftOut)>,
+}
+
+/// Why a skill could not be packed.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// The path is no skill.
+    #[error("{} is no skill: it has no SKILL.md of its own", path.display())]
+    NoSkill {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The name of the folder cannot be written into an archive.
+    #[error("the name of {} is not text", path.display())]
+    BadName {
+        /// The skill.
+        path: PathBuf,
+    },
+    /// SKILL.md itself stays out.
+    #[error("SKILL.md stays out: {reason}")]
+    SkillMdLeftOut {
+        /// Why.
+        reason: LeftOut,
+    },
+    /// The system says no.
+    #[error("{0}; no archive was written")]
+    Io(#[from] std::io::Error),
+    /// The archive cannot be written.
+    #[error("the archive cannot be written: {0}")]
+    Zip(#[from] zip::result::ZipError),
+}
+
+impl PackageError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoSkill { .. } => "give the folder that holds the SKILL.md",
+            Self::BadName { .. } => "rename the folder",
+            Self::SkillMdLeftOut { .. } => "make it a plain file that git does not ignore",
+            Self::Io(_) | Self::Zip(_) => "check the free space and the permissions there",
+        }
+    }
+}
+
+impl Packing {
+    /// Looks through a skill. Nothing is written.
+    pub fn of(skill: &Path) -> Result<Self, PackageError> {
+        let no_skill = || PackageError::NoSkill { path: skill.to_owned() };
+        let path = fs_err::canonicalize(skill).map_err(|_| no_skill())?;
+        if !path.join(SKILL_MD).exists() {
+            return Err(no_skill());
+        }
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| PackageError::BadName { path: path.clone() })?.to_owned();
+        let mut walk =
+            Walk { kept_by_git: kept_by_git(&path), skill: &path, files: vec![], left_out: vec![] };
+        walk.folder(Path::new(""), 0)?;
+        let Walk { mut files, mut left_out, .. } = walk;
+        files.sort_unstable();
+        left_out.sort();
+        if !files.iter().any(|file| file == SKILL_MD) {
+            let found = left_out.iter().find(|(path, _)| path == Path::new(SKILL_MD));
+            let reason = found.map_or(LeftOut::Special, |(_, reason)| *reason);
+            return Err(PackageError::SkillMdLeftOut { reason });
+        }
+        Ok(Self { skill: path, name, files, left_out })
+    }
+}
+
+/// What git does not ignore.
+fn kept_by_git(skill: &Path) -> BTreeSet<PathBuf> {
+    let mut kept = BTreeSet::new();
+    discover::find(skill, Ignore::Respected, &mut |found| {
+        if let Found::Folder(folder) = found {
+            kept.extend(folder.files.into_iter().map(|file| file.path));
+        }
+        false
+    });
+    kept
+}
+
+struct Walk<'a> {
+    skill: &'a Path,
+    kept_by_git: BTreeSet<PathBuf>,
+    files: Vec<String>,
+    left_out: Vec<(PathBuf, LeftOut)>,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), PackageError> {
+        for entry in fs_err::read_dir(self.skill.join(folder))? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            let kind = FileKind::from(entry.file_type()?);
+            match self.reason(&path, kind, depth) {
+                Some(reason) => self.left_out.push((path, reason)),
+                None if kind == FileKind::Folder => self.folder(&path, depth + 1)?,
+                None => self.files.extend(archive::entry_name(&path)),
+            }
+        }
+        Ok(())
+    }
+
+    fn reason(&self, path: &Path, kind: FileKind, depth: usize) -> Option<LeftOut> {
+        if let Some(reason) = exclude::reason(path, kind) {
+            return Some(reason);
+        }
+        if archive::entry_name(path).is_none() {
+            return Some(LeftOut::NotText);
+        }
+        if kind == FileKind::Folder && self.skill.join(path).join(SKILL_MD).exists() {
+            return Some(LeftOut::OtherSkill);
+        }
+        if depth >= MAX_DEPTH {
+            return Some(LeftOut::TooDeep);
+        }
+        (!self.kept_by_git.contains(path)).then_some(LeftOut::Ignored)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! What `skillgauge history` shows: every version with its scores, the current one and the best one.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use skillgauge_format::cases::Version;
+
+use super::scores::{Gradings, VersionScores};
+use super::{VersionError, VersionNumber, VersionStore};
+
+/// The versions of a skill with what is known about them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overview {
+    /// The versions, the oldest first.
+    pub versions: Vec<VersionLine>,
+    /// The version that is being worked on.
+    pub current_version: u64,
+    /// The version with the highest mean score, the earlier one on a tie; null without gradings.
+    pub best_version: Option<u64>,
+    /// What was passed over.
+    pub warnings: Vec<String>,
+}
+
+/// One version.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VersionLine {
+    /// What the history says.
+    #[serde(flatten)]
+    pub version: Version,
+    /// How many gradings there are.
+    pub gradings: u64,
+    /// How many of them passed.
+    pub passed: u64,
+    /// Share of the gradings that passed; null without gradings.
+    pub pass_rate: Option<f64>,
+    /// The interval of that share with a confidence of 95 %; null without gradings.
+    pub pass_rate_interval: Option<[f64; 2]>,
+}
+
+impl VersionStore {
+    /// Reads the history and the gradings.
+    pub fn overview(&self, program: &str) -> Result<Overview, VersionError> {
+        let history = self.history(program)?;
+        let Gradings { scores, mut warnings } = self.gradings()?;
+        let known = history.versions.len() as u64;
+        for unknown in scores.keys().filter(|version| version.0 >= known) {
+            warnings.push(format!("there are gradings of {unknown}, which is in no history"));
+        }
+        let line = |version: &Version| {
+            let scores = scores.get(&VersionNumber(version.version)).cloned().unwrap_or_default();
+            VersionLine::new(version, &scores)
+        };
+        let versions: Vec<VersionLine> = history.versions.iter().map(line).collect();
+        let best = best(history.versions.iter().filter_map(|version| {
+            let scores = scores.get(&VersionNumber(version.version))?;
+            Some((version.version, scores.mean()?, scores.pass_rate()?))
+        }));
+        Ok(Overview {
+            versions,
+            current_version: history.current_version,
+            best_version: best,
+            warnings,
+        })
+    }
+}
+
+/// The version with the highest score, then the highest pass rate, then the earliest.
+fn best(scored: impl Iterator<Item = (u64, f64, f64)>) -> Option<u64> {
+    let better = |best: (u64, f64, f64), next: (u64, f64, f64)| {
+        if (next.1, next.2) > (best.1, best.2) { next } else { best }
+    };
+    scored.reduce(better).map(|(version, ..)| version)
+}
+
+impl VersionLine {
+    fn new(version: &Version, scores: &VersionScores) -> Self {
+        let mut version = version.clone();
+        if let Some(average) = scores.average() {
+            version.average_score = Some(average.into());
+        }
+        Self {
+            version,
+            gradings: scores.gradings,
+            passed: scores.passed,
+            pass_rate: scores.pass_rate(),
+            pass_rate_interval: scores.interval().map(|interval| [interval.low, interval.high]),
+        }
+    }
+}
+
+impl Overview {
+    /// A table for people.
+    pub fn to_text(&self) -> String {
+        let mut out = String::from(
+            "version  time                  score  passed   interval   commit   description\n",
+        );
+        for line in &self.versions {
+            let version = &line.version;
+            let score =
+                version.average_score.map_or("-".to_owned(), |s| format!("{:.1}", s.as_f64()));
+            let passed = match line.gradings {
+                0 => "-".to_owned(),
+                all => format!("{}/{all}", line.passed),
+            };
+            let interval = line.pass_rate_interval.map_or("-".to_owned(), |[low, high]| {
+                format!("{:.0}-{:.0}%", low * 100.0, high * 100.0)
+            });
+            let commit = version.git_hash.as_deref().unwrap_or("-");
+            let _ = writeln!(
+                out,
+                "{:<7}  {:<20}  {score:>5}  {passed:>6}  {interval:>9}  {:<7}  {}{}",
+                VersionNumber(version.version),
+                version.timestamp.as_str(),
+                commit.get(..7).unwrap_or(commit),
+                one_line(&version.description),
+                self.marks(version.version),
+            );
+        }
+        out
+    }
+
+    fn marks(&self, version: u64) -> &'static str {
+        match (self.current_version == version, self.best_version == Some(version)) {
+            (true, true) => " (current, best)",
+            (true, false) => " (current)",
+            (false, true) => " (best)",
+            (false, false) => "",
+        }
+    }
+}
+
+/// A description is free text, and a table has one line for it.
+fn one_line(text: &str) -> String {
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().map(clean).take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earlier_of_equals_is_best() {
+        assert_eq!(best([(0, 3.0, 0.5), (1, 4.0, 0.5), (2, 4.0, 0.5)].into_iter()), Some(1));
+        assert_eq!(best([(0, 4.0, 0.5), (1, 4.0, 0.6)].into_iter()), Some(1));
+        assert_eq!(best(std::iter::empty()), None);
+    }
+}
