@@ -7,4 +7,9 @@
 //! not ours.
 
 pub mod model;
+mod page;
+mod report;
 mod time;
+
+pub use page::RenderError;
+pub use report::{ReportError, report};

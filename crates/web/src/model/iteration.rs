@@ -108,10 +108,11 @@ impl Iteration {
         let of = |value: fn(&Run) -> Option<f64>| {
             statistics::mean(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>())
         };
-        let stated = self
-            .benchmark
-            .as_ref()
-            .and_then(|file| file.get("run_summary")?.get(configuration)?.get("pass_rate"));
+        let stated = self.benchmark.as_ref().and_then(|file| {
+            let statistics = file.get("statistics").and_then(|found| found.get("configurations"));
+            let estimate = statistics.and_then(|found| found.get(configuration)?.get("pass_rate"));
+            estimate.or_else(|| file.get("run_summary")?.get(configuration)?.get("pass_rate"))
+        });
         let costs: Vec<f64> = runs.iter().filter_map(|run| run.cost).collect();
         Summary {
             configuration: configuration.to_owned(),
@@ -122,7 +123,7 @@ impl Iteration {
                 .and_then(|stated| json::number(stated, "mean"))
                 .or_else(|| of(|run| run.pass_rate)),
             interval: stated
-                .and_then(json::interval_of)
+                .and_then(|stated| json::interval_of(stated).or_else(|| json::low_high(stated)))
                 .or_else(|| statistics::mean_interval(&by_case)),
             rubric: of(|run| run.rubric_normalized),
             seconds: of(|run| run.seconds),

@@ -137,7 +137,12 @@ pub(crate) fn interval(value: &Value) -> Option<(f64, f64)> {
     if let Some([low, high]) = value.as_array().map(Vec::as_slice) {
         return Some((as_number(low)?, as_number(high)?));
     }
-    [("low", "high"), ("lower", "upper"), ("min", "max")]
+    low_high(value)
+}
+
+/// The interval in the fields of an object. `min` and `max` of statistics are none.
+pub(crate) fn low_high(value: &Value) -> Option<(f64, f64)> {
+    [("low", "high"), ("lower", "upper")]
         .into_iter()
         .find_map(|(low, high)| Some((number(value, low)?, number(value, high)?)))
 }
