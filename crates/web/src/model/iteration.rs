@@ -1,0 +1,240 @@
+//! One iteration of a workspace: its cases, its benchmark, what people said.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::case::{Case, configuration_order};
+use super::feedback::Feedback;
+use super::json::{self, Problem, as_text, load, text};
+use super::listing::folders;
+use super::run::Run;
+use super::statistics;
+
+/// How many threads read the cases of an iteration.
+const READERS: usize = 4;
+
+/// One iteration.
+#[derive(Debug, Clone, Default)]
+pub struct Iteration {
+    /// The name of its folder; `-` when the workspace itself is the iteration.
+    pub key: String,
+    /// Its folder.
+    pub path: PathBuf,
+    /// What `iteration.json` says, or the metadata of the benchmark.
+    pub about: About,
+    /// The cases in the order of their folders.
+    pub cases: Vec<Case>,
+    /// The configurations that have runs, with the skill first.
+    pub configurations: Vec<String>,
+    /// The benchmark as it is in the file.
+    pub benchmark: Option<Value>,
+    /// What people said.
+    pub feedback: Feedback,
+    /// Files that could not be used.
+    pub problems: Vec<Problem>,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct About {
+    /// Name of the skill.
+    pub skill_name: Option<String>,
+    /// Path of the skill.
+    pub skill_path: Option<String>,
+    /// The version of the skill.
+    pub version: Option<String>,
+    /// The agent that did the work.
+    pub agent: Option<String>,
+    /// The model that did the work.
+    pub executor_model: Option<String>,
+    /// The model that judged.
+    pub judge_model: Option<String>,
+    /// When.
+    pub timestamp: Option<String>,
+}
+
+impl Iteration {
+    /// Reads an iteration's folder.
+    pub fn read(path: &Path, key: &str) -> Self {
+        let mut iteration = Self { key: key.to_owned(), path: path.to_owned(), ..Self::default() };
+        let mut problems = Vec::new();
+        let mut read = |name: &str| load(&path.join(name)).or_problem(name, &mut problems);
+        let record = read("iteration.json").unwrap_or_default();
+        let suite = suite_cases(&read("suite.json").unwrap_or_default());
+        iteration.benchmark = read("benchmark.json");
+        let metadata = iteration.benchmark.as_ref().and_then(|file| file.get("metadata"));
+        iteration.about = About::read(&record, metadata.unwrap_or(&Value::Null));
+        iteration.feedback = Feedback::read(&path.join("feedback.json"), &mut problems);
+        iteration.problems = problems;
+        iteration.cases = read_cases(path, &suite);
+        let used: BTreeSet<&String> = iteration
+            .cases
+            .iter()
+            .flat_map(|case| &case.runs)
+            .map(|run| &run.configuration)
+            .collect();
+        let mut configurations: Vec<String> = used.into_iter().cloned().collect();
+        configurations
+            .sort_by(|left, right| configuration_order(left).cmp(&configuration_order(right)));
+        iteration.configurations = configurations;
+        iteration
+    }
+
+    /// All runs.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.cases.iter().flat_map(|case| &case.runs)
+    }
+
+    /// The case in a folder.
+    pub fn case(&self, key: &str) -> Option<&Case> {
+        self.cases.iter().find(|case| case.key == key)
+    }
+
+    /// The run in a folder, with its case.
+    pub fn run(&self, folder: &str) -> Option<(&Case, &Run)> {
+        self.cases.iter().find_map(|case| {
+            case.runs.iter().find(|run| run.folder == folder).map(|run| (case, run))
+        })
+    }
+
+    /// What all runs of a configuration come to.
+    pub fn summary(&self, configuration: &str) -> Summary {
+        let runs: Vec<&Run> =
+            self.runs().filter(|run| run.configuration == configuration).collect();
+        let by_case: Vec<f64> =
+            self.cases.iter().filter_map(|case| case.pass_rate(configuration)).collect();
+        let of = |value: fn(&Run) -> Option<f64>| {
+            statistics::mean(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>())
+        };
+        let stated = self.benchmark.as_ref().and_then(|file| {
+            let statistics = file.get("statistics").and_then(|found| found.get("configurations"));
+            let estimate = statistics.and_then(|found| found.get(configuration)?.get("pass_rate"));
+            estimate.or_else(|| file.get("run_summary")?.get(configuration)?.get("pass_rate"))
+        });
+        let costs: Vec<f64> = runs.iter().filter_map(|run| run.cost).collect();
+        Summary {
+            configuration: configuration.to_owned(),
+            runs: runs.len(),
+            graded: runs.iter().filter(|run| run.pass_rate.is_some()).count(),
+            // Repeated runs of one case are not independent: the interval is one over cases.
+            pass_rate: stated
+                .and_then(|stated| json::number(stated, "mean"))
+                .or_else(|| of(|run| run.pass_rate)),
+            interval: stated
+                .and_then(|stated| json::interval_of(stated).or_else(|| json::low_high(stated)))
+                .or_else(|| statistics::mean_interval(&by_case)),
+            rubric: of(|run| run.rubric_normalized),
+            seconds: of(|run| run.seconds),
+            tokens: of(|run| run.tokens),
+            // A sum of what is known would be read as the whole.
+            cost: (!runs.is_empty() && costs.len() == runs.len()).then(|| costs.iter().sum()),
+            dimensions: dimensions(&runs),
+        }
+    }
+}
+
+/// What the runs of one configuration come to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// The configuration.
+    pub configuration: String,
+    /// Runs in all.
+    pub runs: usize,
+    /// Runs that were graded.
+    pub graded: usize,
+    /// Mean share of the expectations that passed.
+    pub pass_rate: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// Mean of the rubric, 0 to 1.
+    pub rubric: Option<f64>,
+    /// Mean duration.
+    pub seconds: Option<f64>,
+    /// Mean tokens.
+    pub tokens: Option<f64>,
+    /// Cost of all runs together; absent when that of any run is unknown.
+    pub cost: Option<f64>,
+    /// Rubric dimension, mean score, lowest and highest.
+    pub dimensions: Vec<Dimension>,
+}
+
+/// The scores of one dimension of the rubric.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dimension {
+    /// Its name.
+    pub name: String,
+    /// Mean score.
+    pub mean: f64,
+    /// Lowest and highest score.
+    pub range: (f64, f64),
+}
+
+fn dimensions(runs: &[&Run]) -> Vec<Dimension> {
+    let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (name, score) in runs.iter().flat_map(|run| &run.rubric) {
+        scores.entry(name).or_default().push(*score);
+    }
+    scores
+        .into_iter()
+        .filter_map(|(name, scores)| {
+            let mean = statistics::mean(&scores)?;
+            let low = scores.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            Some(Dimension { name: name.to_owned(), mean, range: (low, high) })
+        })
+        .collect()
+}
+
+impl About {
+    fn read(record: &Value, metadata: &Value) -> Self {
+        let of = |key: &str| {
+            let known = |value: &String| !value.is_empty() && !value.starts_with('<');
+            text(record, key).or_else(|| text(metadata, key)).filter(known)
+        };
+        Self {
+            skill_name: of("skill_name"),
+            skill_path: of("skill_path"),
+            version: of("version"),
+            agent: of("agent"),
+            executor_model: of("executor_model"),
+            judge_model: of("judge_model").or_else(|| of("analyzer_model")),
+            timestamp: of("timestamp").or_else(|| of("started")),
+        }
+    }
+}
+
+/// The cases of the suite by id.
+fn suite_cases(suite: &Value) -> BTreeMap<String, Value> {
+    ["evals", "cases"]
+        .into_iter()
+        .flat_map(|key| json::items(suite, key))
+        .filter_map(|case| Some((as_text(case.get("id")?)?, case.clone())))
+        .collect()
+}
+
+fn read_cases(path: &Path, suite: &BTreeMap<String, Value>) -> Vec<Case> {
+    let nested = path.join("runs");
+    let mut keys = folders(path);
+    if keys.iter().any(|key| key == "runs") {
+        keys.extend(folders(&nested).into_iter().map(|key| format!("runs/{key}")));
+    }
+    let keys: Vec<String> = keys
+        .into_iter()
+        .filter(|key| !matches!(key.as_str(), "runs" | "trigger" | "grading" | "outputs"))
+        .collect();
+    // Reading thousands of small files is waiting for the kernel: a few threads halve it.
+    let share = keys.len().div_ceil(READERS).max(1);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = keys
+            .chunks(share)
+            .map(|keys| {
+                scope.spawn(move || {
+                    keys.iter().filter_map(|key| Case::read(path, key, suite)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        readers.into_iter().flat_map(|reader| reader.join().unwrap_or_default()).collect()
+    })
+}

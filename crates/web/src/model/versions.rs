@@ -1,0 +1,265 @@
+//! The versions of a skill: the history, their gradings, comparisons and analyses.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::json::{Problem, as_text, items, load, number, text, truth};
+use super::listing::{files, folders};
+use super::statistics::{mean, mean_interval};
+
+/// The versions of a skill and what is known of them.
+#[derive(Debug, Clone, Default)]
+pub struct Versions {
+    /// The versions, the oldest first.
+    pub versions: Vec<Version>,
+    /// The one that is being worked on.
+    pub current: Option<String>,
+    /// Comparisons of two versions.
+    pub comparisons: Vec<Comparison>,
+    /// Analyses.
+    pub analyses: Vec<Analysis>,
+    /// Files that could not be used.
+    pub problems: Vec<Problem>,
+}
+
+/// One version.
+#[derive(Debug, Clone, Default)]
+pub struct Version {
+    /// Its name, such as `v1`.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// When.
+    pub timestamp: String,
+    /// The commit.
+    pub git_hash: Option<String>,
+    /// Its score, and the highest that it can be.
+    pub score: Option<f64>,
+    /// The highest possible score: 5 for scores, 1 for rates.
+    pub scale: f64,
+    /// The 95 % interval over cases.
+    pub interval: Option<(f64, f64)>,
+    /// How many gradings it rests on.
+    pub gradings: usize,
+}
+
+/// A blind comparison, unblinded by its key if that is there.
+#[derive(Debug, Clone, Default)]
+pub struct Comparison {
+    /// The file.
+    pub file: String,
+    /// The task.
+    pub prompt: String,
+    /// The winner: a version, or a label when there is no key.
+    pub winner: String,
+    /// Why.
+    pub reasoning: String,
+    /// The names of A and B.
+    pub names: (String, String),
+    /// Dimension, score of A, score of B.
+    pub scores: Vec<(String, Option<f64>, Option<f64>)>,
+    /// Whether the comparator preferred a position.
+    pub disagreement: Option<bool>,
+}
+
+/// What made the winner win, and what to change.
+#[derive(Debug, Clone, Default)]
+pub struct Analysis {
+    /// The file.
+    pub file: String,
+    /// The version that won.
+    pub winner: String,
+    /// The version that lost.
+    pub loser: String,
+    /// What the winner did better.
+    pub strengths: Vec<String>,
+    /// What the loser got wrong.
+    pub weaknesses: Vec<String>,
+    /// Area, reason, text before and after.
+    pub suggestions: Vec<[String; 4]>,
+}
+
+impl Versions {
+    /// Reads the history, the gradings, and comparisons in the workspace and one level below.
+    pub fn read(workspace: &Path) -> Self {
+        let mut found = Self::default();
+        let history = load(&workspace.join("history.json"))
+            .or_problem("history.json", &mut found.problems)
+            .unwrap_or_default();
+        let mut scores = grading_scores(workspace, &mut found.problems);
+        found.current = ["current_version", "current_best"]
+            .into_iter()
+            .find_map(|key| history.get(key).and_then(as_text))
+            .map(|name| version_name(&name));
+        let listed = ["versions", "iterations"].into_iter().flat_map(|key| items(&history, key));
+        for item in listed {
+            let Some(name) = item.get("version").and_then(as_text) else { continue };
+            let name = version_name(&name);
+            found.versions.push(Version::new(item, scores.remove(&name).unwrap_or_default(), name));
+        }
+        for (name, scores) in scores {
+            found.versions.push(Version::new(&Value::Null, scores, name));
+        }
+        found.read_comparisons(workspace, "");
+        for folder in folders(workspace) {
+            found.read_comparisons(&workspace.join(&folder), &format!("{folder}/"));
+        }
+        found
+    }
+
+    fn read_comparisons(&mut self, folder: &Path, prefix: &str) {
+        for name in files(folder) {
+            let Some(stem) = name.strip_suffix(".json") else { continue };
+            let file = format!("{prefix}{name}");
+            if stem.starts_with("comparison") && !stem.contains("key") {
+                let Some(value) = load(&folder.join(&name)).or_problem(&file, &mut self.problems)
+                else {
+                    continue;
+                };
+                let key = stem.replacen("comparison", "comparison_key", 1);
+                let key =
+                    load(&folder.join(format!("{key}.json"))).or_problem(&key, &mut self.problems);
+                self.comparisons.push(Comparison::parse(file, &value, key.as_ref()));
+            } else if stem.starts_with("analysis") {
+                let value = load(&folder.join(&name)).or_problem(&file, &mut self.problems);
+                self.analyses.extend(value.map(|value| Analysis::parse(file, &value)));
+            }
+        }
+    }
+}
+
+/// `1` and `v1` are the same version.
+fn version_name(name: &str) -> String {
+    if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("v{name}")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// The overall scores in `grading/`, by version and case.
+fn grading_scores(
+    workspace: &Path,
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, BTreeMap<String, Vec<f64>>> {
+    let mut scores: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
+    let folder = workspace.join("grading");
+    for name in files(&folder).into_iter().filter(|name| name.ends_with(".json")) {
+        let file = format!("grading/{name}");
+        let Some(value) = load(&folder.join(&name)).or_problem(&file, problems) else { continue };
+        let (Some(version), Some(score)) =
+            (value.get("version").and_then(as_text), number(&value, "overall_score"))
+        else {
+            continue;
+        };
+        let case = text(&value, "case_id").unwrap_or_default();
+        scores.entry(version_name(&version)).or_default().entry(case).or_default().push(score);
+    }
+    scores
+}
+
+impl Version {
+    fn new(item: &Value, scores: BTreeMap<String, Vec<f64>>, name: String) -> Self {
+        let gradings = scores.values().map(Vec::len).sum();
+        let by_case: Vec<f64> = scores.into_values().filter_map(|scores| mean(&scores)).collect();
+        let rate = number(item, "expectation_pass_rate");
+        Self {
+            name,
+            description: text(item, "description")
+                .or_else(|| text(item, "grading_result"))
+                .unwrap_or_default(),
+            timestamp: text(item, "timestamp").unwrap_or_default(),
+            git_hash: text(item, "git_hash"),
+            score: number(item, "average_score").or(rate).or_else(|| mean(&by_case)),
+            scale: if rate.is_some() { 1.0 } else { 5.0 },
+            interval: mean_interval(&by_case),
+            gradings,
+        }
+    }
+}
+
+impl Comparison {
+    fn parse(file: String, value: &Value, key: Option<&Value>) -> Self {
+        let name =
+            |label: &str| key.and_then(|key| text(key, label)).unwrap_or_else(|| label.to_owned());
+        let winner = text(value, "winner").unwrap_or_default();
+        let scores = value.get("scores").and_then(Value::as_object);
+        Self {
+            file,
+            prompt: text(value, "eval_prompt").unwrap_or_default(),
+            winner: name(&winner),
+            reasoning: text(value, "reasoning").unwrap_or_default(),
+            names: (name("A"), name("B")),
+            scores: scores
+                .into_iter()
+                .flatten()
+                .map(|(dimension, pair)| (dimension.clone(), number(pair, "A"), number(pair, "B")))
+                .collect(),
+            disagreement: key.and_then(|key| truth(key, "disagreement")),
+        }
+    }
+}
+
+impl Analysis {
+    fn parse(file: String, value: &Value) -> Self {
+        let list = |key: &str| items(value, key).iter().filter_map(as_text).collect();
+        let suggestions = items(value, "suggestions").iter();
+        Self {
+            file,
+            winner: text(value, "winner_version").unwrap_or_default(),
+            loser: text(value, "loser_version").unwrap_or_default(),
+            strengths: list("strengths"),
+            weaknesses: list("weaknesses"),
+            suggestions: suggestions
+                .map(|item| {
+                    ["area", "reasoning", "before", "after"]
+                        .map(|key| text(item, key).unwrap_or_default())
+                })
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn versions_have_scores_of_their_gradings_and_comparisons_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, value: Value| {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, value.to_string()).unwrap();
+        };
+        write(
+            "history.json",
+            json!({"versions": [{"version": 0, "description": "baseline",
+            "average_score": null}, {"version": 1, "average_score": 4.5}], "current_version": 1}),
+        );
+        for (case, score) in [("a", 3.0), ("b", 4.0)] {
+            let grading = json!({"case_id": case, "version": 0, "run": 1, "overall_score": score});
+            write(&format!("grading/{case}_v0_run1.json"), grading);
+        }
+        write(
+            "v1/comparison.json",
+            json!({"winner": "B", "scores": {"content_value": {"A": 3, "B": 8}}}),
+        );
+        write("v1/comparison_key.json", json!({"A": "v0", "B": "v1", "disagreement": true}));
+        write("analysis.json", json!({"winner_version": "v1", "suggestions": [{"area": "x"}, 3]}));
+        let found = Versions::read(folder.path());
+        assert_eq!(found.current.as_deref(), Some("v1"));
+        assert_eq!(found.versions[0].score, Some(3.5));
+        assert_eq!(found.versions[0].gradings, 2);
+        assert!(found.versions[0].interval.is_some());
+        assert_eq!(found.versions[1].score, Some(4.5));
+        assert_eq!(found.comparisons[0].winner, "v1");
+        assert_eq!(found.comparisons[0].disagreement, Some(true));
+        assert_eq!(found.analyses[0].suggestions.len(), 2);
+        assert!(found.problems.is_empty(), "{:?}", found.problems);
+    }
+}

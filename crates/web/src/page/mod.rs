@@ -1,0 +1,155 @@
+//! From the model to what a page shows, and from there to HTML.
+//!
+//! Each page has a function that makes its values and a template that shows them; the server puts one of them into
+//! `server.html`, the report puts all of them into `report.html`.
+
+mod case;
+mod cases;
+mod chart;
+mod diff;
+mod evidence;
+mod links;
+mod outputs;
+mod overview;
+mod review;
+mod show;
+mod table;
+mod transcript;
+mod trigger;
+mod versions;
+
+pub(crate) use case::{Pair, case};
+pub(crate) use cases::cases;
+pub(crate) use links::{Links, Target};
+pub(crate) use overview::overview;
+pub(crate) use review::review;
+pub(crate) use transcript::transcript;
+pub(crate) use trigger::{routing, trigger, tuning};
+pub(crate) use versions::versions;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, Value, context};
+use serde::Serialize;
+
+use crate::model::Workspace;
+use crate::model::iteration::Iteration;
+use crate::model::trigger::Triggering;
+use crate::model::versions::Versions;
+
+/// The templates: name and text.
+const TEMPLATES: [(&str, &str); 14] = [
+    ("macros.html", include_str!("../../templates/macros.html")),
+    ("overview.html", include_str!("../../templates/overview.html")),
+    ("cases.html", include_str!("../../templates/cases.html")),
+    ("case.html", include_str!("../../templates/case.html")),
+    ("transcript.html", include_str!("../../templates/transcript.html")),
+    ("trigger.html", include_str!("../../templates/trigger.html")),
+    ("routing.html", include_str!("../../templates/routing.html")),
+    ("tuning.html", include_str!("../../templates/tuning.html")),
+    ("versions.html", include_str!("../../templates/versions.html")),
+    ("review.html", include_str!("../../templates/review.html")),
+    ("head.html", include_str!("../../templates/head.html")),
+    ("server.html", include_str!("../../templates/server.html")),
+    ("report.html", include_str!("../../templates/report.html")),
+    ("message.html", include_str!("../../templates/message.html")),
+];
+
+/// The style sheet of every page.
+pub(crate) const STYLE: &str = include_str!("../../assets/style.css");
+/// The script of every page.
+pub(crate) const SCRIPT: &str = include_str!("../../assets/script.js");
+
+/// Why a page could not be rendered: a mistake in a template of ours.
+#[derive(Debug, thiserror::Error)]
+#[error("a page could not be rendered: {0:#}; this is a mistake of skillgauge, please report it")]
+pub struct RenderError(#[from] minijinja::Error);
+
+/// The templates, ready to be filled.
+#[derive(Debug)]
+pub(crate) struct Templates(Environment<'static>);
+
+impl Templates {
+    pub(crate) fn new() -> Result<Self, RenderError> {
+        let mut environment = Environment::new();
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
+        environment.set_syntax(syntax);
+        for (name, text) in TEMPLATES {
+            environment.add_template(name, text)?;
+        }
+        Ok(Self(environment))
+    }
+
+    pub(crate) fn render(&self, name: &str, values: Value) -> Result<String, RenderError> {
+        Ok(self.0.get_template(name)?.render(values)?)
+    }
+}
+
+/// A value for a template.
+fn view<T: Serialize>(value: T) -> Value {
+    Value::from(Serde(value))
+}
+
+/// The pages that are not about one case or run: name, title.
+const PAGES: [(&str, &str); 7] = [
+    ("overview", "Overview"),
+    ("cases", "Cases"),
+    ("trigger", "Trigger"),
+    ("routing", "Routing"),
+    ("tuning", "Tuning"),
+    ("versions", "Versions"),
+    ("review", "Review"),
+];
+
+/// What the head of every page shows: the skill, the iteration, the way to the other pages.
+pub(crate) fn head(
+    workspace: &Workspace,
+    iteration: &Iteration,
+    (triggering, versions): (&Triggering, &Versions),
+    links: &Links,
+    current: &str,
+) -> Value {
+    let has = |name: &str| match name {
+        "trigger" => !triggering.reports.is_empty() || !triggering.problems.is_empty(),
+        "routing" => !triggering.routes.is_empty(),
+        "tuning" => !triggering.loops.is_empty(),
+        "versions" => !versions.versions.is_empty() || !versions.comparisons.is_empty(),
+        "overview" | "cases" | "review" => true,
+        _ => false,
+    };
+    let pages: Vec<(String, &str, bool)> = PAGES
+        .into_iter()
+        .filter(|(name, _)| has(name))
+        .map(|(name, title)| (links.page(name), title, name == current))
+        .collect();
+    let iterations: Vec<(String, String, bool)> = workspace
+        .iterations()
+        .iter()
+        .map(|key| {
+            let href = Links::new(links.target, key).page("overview");
+            (href, key.replacen("iteration-", "iteration ", 1), *key == iteration.key)
+        })
+        .collect();
+    let about = &iteration.about;
+    let facts: Vec<(&str, &String)> = [
+        ("version", &about.version),
+        ("agent", &about.agent),
+        ("model", &about.executor_model),
+        ("judge", &about.judge_model),
+        ("made", &about.timestamp),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value.as_ref()?)))
+    .collect();
+    let skill = about.skill_name.clone().unwrap_or_else(|| {
+        let name = workspace.name();
+        name.strip_suffix("-workspace").map(str::to_owned).unwrap_or(name)
+    });
+    context! {
+        skill => skill,
+        facts => view(facts),
+        pages => view(pages),
+        iterations => view(iterations),
+        iteration => iteration.key.clone(),
+    }
+}

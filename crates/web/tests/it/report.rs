@@ -1,0 +1,135 @@
+//! The one-file report.
+
+use serde_json::json;
+use skillgauge_web::report;
+
+use crate::workspace::{Fixture, HOSTILE};
+
+#[test]
+fn the_report_shows_every_page_in_one_file() {
+    let fixture = Fixture::full();
+    let html = report(&fixture.root()).unwrap();
+    for id in ["overview", "cases", "trigger", "routing", "tuning", "versions", "review"] {
+        assert!(html.contains(&format!("<section class=\"page\" id=\"{id}\"")), "no page {id}");
+        assert!(html.contains(&format!("href=\"#{id}\"")), "no way to {id}");
+    }
+    for words in [
+        "Better",
+        "90 % with skill of the expectations pass, 50 % without skill (+40 points)",
+        "4 cases, 3 better and none worse",
+        "iteration 2",
+        "the difference lies between +25 and +55 points",
+        "Since the iteration before",
+        "Not discriminating",
+        "Round 2 is best: 75 % of the held-out queries pass",
+        "27 of 30 queries went to the skill that they belong to",
+        "v1 wins over v0; the comparator changed its mind",
+        "not measured",
+        "release-notes loaded",
+    ] {
+        assert!(html.contains(words), "the report does not say: {words}");
+    }
+}
+
+#[test]
+fn the_report_loads_nothing_and_allows_only_its_own_script() {
+    let fixture = Fixture::full();
+    let html = report(&fixture.root()).unwrap();
+    assert!(html.contains("default-src &#x27;none&#x27;; style-src &#x27;sha256-"));
+    for attribute in [" src=\"http", " href=\"http", "@import", "url("] {
+        assert!(!html.contains(attribute), "{attribute}");
+    }
+    assert_eq!(html.matches("<script").count(), 1);
+    assert_eq!(html.matches("</script>").count(), 1);
+    assert!(!html.contains(" style=\""), "the policy would block it");
+}
+
+#[test]
+fn nothing_from_a_workspace_is_markup() {
+    let fixture = Fixture::full();
+    let html = report(&fixture.root()).unwrap();
+    assert!(!html.contains(HOSTILE));
+    assert!(html.contains("&lt;&#x2f;script&gt;&lt;script&gt;window.hacked"));
+    assert!(!html.contains("onerror=\""));
+    assert!(html.contains("{{ 7 * 7 }}"), "templates in outputs are not run");
+    assert!(html.contains("Hostile &lt;script&gt;"));
+}
+
+#[test]
+fn evidence_leads_to_its_event_and_every_link_leads_somewhere() {
+    let fixture = Fixture::full();
+    let html = report(&fixture.root()).unwrap();
+    assert!(html.contains("href=\"#event-eval-1-with_skill-run-1-11\">show in transcript</a>"));
+    assert!(html.contains("id=\"event-eval-1-with_skill-run-1-11\""));
+    for link in html.split("href=\"#").skip(1) {
+        let target = link.split('"').next().unwrap();
+        assert!(html.contains(&format!("id=\"{target}\"")), "#{target} leads nowhere");
+    }
+}
+
+#[test]
+fn every_table_can_be_downloaded() {
+    let fixture = Fixture::full();
+    let html = report(&fixture.root()).unwrap();
+    let tables = html.matches("<div class=\"table-box\">").count() + 1;
+    assert_eq!(html.matches("href=\"data:text&#x2f;csv").count(), tables);
+}
+
+#[test]
+fn an_empty_and_a_broken_workspace_are_shown_as_such() {
+    let empty = Fixture::empty();
+    assert!(report(&empty.root()).unwrap().contains("Nothing has been run yet"));
+    let broken = Fixture::full();
+    broken.write("iteration-2/benchmark.json", "{");
+    broken.write("iteration-2/eval-1/with_skill/run-1/grading.json", "[1, 2");
+    broken.write("iteration-2/eval-1/with_skill/run-2/grading.json", "[]");
+    broken.write("iteration-2/eval-1/with_skill/run-3/transcript.jsonl", "no json\n\u{0}\n");
+    broken.write("iteration-2/suite.json", "null");
+    broken.write("iteration-2/feedback.json", "7");
+    broken.write("history.json", "\"x\"");
+    broken.write("trigger/report.json", "");
+    let html = report(&broken.root()).unwrap();
+    assert!(html.contains("<code>benchmark.json</code>: not JSON"));
+    assert!(html.contains("<code>grading.json</code>: not JSON"));
+    assert!(html.contains("No verdict yet"));
+    assert!(html.contains("a line that is no event"));
+}
+
+#[test]
+fn a_workspace_of_the_skill_creator_is_shown() {
+    let fixture = Fixture::empty();
+    for arm in ["with_skill", "without_skill"] {
+        fixture.write(&format!("first-task/{arm}/outputs/deep/a.txt"), "text");
+        fixture.json(&format!("first-task/{arm}/grading.json"), &json!({
+            "assertion_results": [{"text": "It is there", "passed": arm == "with_skill", "evidence": "deep/a.txt"}],
+        }));
+        fixture.write(&format!("first-task/{arm}/outputs/transcript.md"), "## Step 1\nlooked");
+    }
+    fixture.json(
+        "first-task/eval_metadata.json",
+        &json!({"eval_id": 7, "eval_name": "First", "prompt": "Do it"}),
+    );
+    fixture.json(
+        "feedback.json",
+        &json!({"reviews": [{"run_id": "first-task-with_skill", "feedback": "fine"}]}),
+    );
+    let html = report(&fixture.root()).unwrap();
+    for words in
+        ["First", "Do it", "deep/a.txt", "## Step 1", "A person said: fine", "100 % with skill"]
+    {
+        let escaped = words.replace('/', "&#x2f;");
+        assert!(html.contains(&escaped), "{words}");
+    }
+}
+
+#[test]
+fn the_report_is_the_same_each_time() {
+    let fixture = Fixture::full();
+    assert_eq!(report(&fixture.root()).unwrap(), report(&fixture.root()).unwrap());
+}
+
+#[test]
+fn what_is_no_folder_is_an_error_that_says_what_to_name() {
+    let error = report(std::path::Path::new("no-such-folder")).unwrap_err();
+    assert!(error.to_string().contains("no-such-folder is not a folder"), "{error}");
+}
