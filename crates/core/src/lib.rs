@@ -13,6 +13,7 @@ pub mod rule;
 pub mod skill;
 pub mod statistics;
 pub mod text;
+pub mod trigger;
 pub mod validate;
 pub mod workspace;
 pub mod yaml;
