@@ -7,6 +7,7 @@ pub mod args;
 mod commands;
 mod exit_code;
 mod printer;
+mod progress;
 mod project;
 mod session;
 mod settings;
@@ -43,6 +44,7 @@ pub fn main() -> std::process::ExitCode {
     let outcome = match cli.command {
         Command::Validate(args) => commands::validate::run(&args, &printer),
         Command::Explain(args) => commands::explain::run(&args, &printer),
+        Command::Trigger(args) => commands::trigger::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),

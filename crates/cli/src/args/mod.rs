@@ -5,6 +5,7 @@ mod explain;
 mod measure;
 mod schema;
 mod transcript;
+mod trigger;
 mod validate;
 
 pub use doctor::DoctorArgs;
@@ -13,6 +14,7 @@ pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
+pub use trigger::{TriggerArgs, TriggerFormat, ViaArg};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 
 use std::fmt::Write as _;
@@ -44,6 +46,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Measure whether a skill triggers for the right queries
+    Trigger(TriggerArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Show which agents and models can be used, and what is missing
@@ -62,8 +66,9 @@ pub struct CompletionsArgs {
 }
 
 /// How `--help` groups the commands.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["validate", "explain"]),
+    ("Measure", &["trigger"]),
     ("See", &["transcript"]),
     ("About", &["doctor", "schema", "completions"]),
 ];

@@ -3,8 +3,10 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod probe_talk;
 pub(crate) mod schema;
 pub(crate) mod transcript;
+pub(crate) mod trigger;
 pub(crate) mod validate;
 
 use crate::ExitCode;

@@ -87,13 +87,13 @@ fn push_region(Region { start, end }: Region, out: &mut String) {
 
 /// The two parts of a workflow command that have their own escapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Property,
     Message,
 }
 
 /// Escapes what would end the part; other control characters could still play with the log, and are replaced.
-fn escape(text: &str, part: Part, out: &mut String) {
+pub(super) fn escape(text: &str, part: Part, out: &mut String) {
     for c in text.chars() {
         match c {
             '%' => out.push_str("%25"),

@@ -165,19 +165,19 @@ fn by_rule(findings: &[Finding]) -> Vec<Reports<'_>> {
 
 /// Where escaped text is put.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+pub(super) enum Within {
     Attribute,
     Text,
 }
 
-fn attribute(text: &str) -> String {
+pub(super) fn attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     escape(text, Within::Attribute, &mut out);
     out
 }
 
 /// Escapes markup. XML 1.0 has no way to write most control characters, so they are replaced by U+FFFD.
-fn escape(text: &str, within: Within, out: &mut String) {
+pub(super) fn escape(text: &str, within: Within, out: &mut String) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
