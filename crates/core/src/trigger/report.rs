@@ -15,9 +15,7 @@ use skillgauge_format::write::{rate, round_rate};
 use super::observation::{Answer, LoadedBy, Observation};
 use super::set::LabelledQuery;
 use super::verdict::{Tally, passes};
-
-/// The 97.5 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+use crate::statistics::{Confusion, wilson};
 
 /// Everything that was observed about a skill.
 #[derive(Clone, Debug)]
@@ -101,7 +99,7 @@ fn query_result(
         errors: tally.errors,
         trigger_rate: rate(tally.triggers, tally.runs),
         pass: passes(tally, query.should_trigger, measured.threshold),
-        interval: wilson(tally.triggers, tally.completed()),
+        interval: interval(tally.triggers, tally.completed()),
         outcomes: Some(outcomes),
         soft_touches: Some(touches),
         sub_agent_triggers: Some(sub_agents),
@@ -112,16 +110,10 @@ fn query_result(
 }
 
 /// The Wilson interval of a share; none of nothing.
-#[expect(clippy::cast_precision_loss, reason = "nobody makes 2^53 runs")]
-fn wilson(successes: u64, trials: u64) -> Option<[Number; 2]> {
-    if trials == 0 {
-        return None;
-    }
-    let n = trials as f64;
-    let share = successes as f64 / n;
-    let centre = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-    let half = Z / (1.0 + Z * Z / n) * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    Some([centre - half, centre + half].map(|end| Number::Float(round_rate(end.clamp(0.0, 1.0)))))
+fn interval(successes: u64, trials: u64) -> Option<[Number; 2]> {
+    let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    let found = wilson(count(successes), count(trials))?;
+    Some([found.low, found.high].map(|end| Number::Float(round_rate(end))))
 }
 
 /// The queries as a classifier sees them. Those of which no run completed are left out.
@@ -131,16 +123,20 @@ pub fn metrics(results: &[QueryResult], threshold: f64) -> TriggerMetrics {
         let is = |result: &&QueryResult| {
             result.should_trigger == should && (exact_rate(result) >= threshold) == did
         };
-        measured().filter(is).count() as u64
+        measured().filter(is).count()
     };
-    let (hits, misses) = (count(true, true), count(true, false));
-    let (false_fires, quiet) = (count(false, true), count(false, false));
-    let share = |part: u64, whole: u64| (whole > 0).then(|| rate(part, whole));
+    let confusion = Confusion {
+        true_positive: count(true, true),
+        false_positive: count(false, true),
+        false_negative: count(true, false),
+        true_negative: count(false, false),
+    };
+    let number = |share: Option<f64>| share.map(|share| Number::Float(round_rate(share)));
     TriggerMetrics {
-        precision: share(hits, hits + false_fires),
-        recall: share(hits, hits + misses),
-        f1: share(2 * hits, 2 * hits + misses + false_fires),
-        accuracy: share(hits + quiet, hits + quiet + misses + false_fires),
+        precision: number(confusion.precision()),
+        recall: number(confusion.recall()),
+        f1: number(confusion.f1()),
+        accuracy: number(confusion.accuracy()),
     }
 }
 
