@@ -9,6 +9,7 @@ mod exit_code;
 mod judge;
 mod keep;
 mod printer;
+mod progress;
 mod project;
 mod session;
 mod settings;
@@ -46,6 +47,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Validate(args) => commands::validate::run(&args, &printer),
         Command::Explain(args) => commands::explain::run(&args, &printer),
         Command::Grade(args) => commands::grade::run(&args, &printer),
+        Command::Trigger(args) => commands::trigger::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
         Command::Run(args) => commands::run::run(&args, &printer),

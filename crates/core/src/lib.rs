@@ -16,6 +16,7 @@ pub mod rule;
 pub mod skill;
 pub mod statistics;
 pub mod text;
+pub mod trigger;
 pub mod validate;
 pub mod version;
 pub mod workspace;

@@ -13,4 +13,5 @@ pub mod iteration;
 pub mod model;
 pub mod outputs;
 pub mod pool;
+pub mod probe;
 pub mod process;

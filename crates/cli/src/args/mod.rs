@@ -10,6 +10,7 @@ mod run;
 mod package;
 mod schema;
 mod transcript;
+mod trigger;
 mod validate;
 mod version;
 
@@ -24,6 +25,7 @@ pub use run::{BaselineArg, RunArgs, RunFormat};
 pub use package::PackageArgs;
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
+pub use trigger::{TriggerArgs, TriggerFormat, ViaArg};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 pub use version::{
     DiffArgs, HistoryAction, HistoryArgs, HistoryFormat, InitArgs, RestoreArgs, SnapshotArgs,
@@ -74,6 +76,8 @@ pub enum Command {
     Restore(RestoreArgs),
     /// Pack a skill into a `.skill` archive
     Package(PackageArgs),
+    /// Measure whether a skill triggers for the right queries
+    Trigger(TriggerArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made
@@ -102,14 +106,6 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("See", &["report", "serve", "transcript"]),
     ("Scale", &["merge", "fleet"]),
     ("About", &["demo", "doctor", "schema", "completions"]),
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Look", &["validate", "explain"]),
-    ("Measure", &["grade"]),
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Look", &["validate", "explain"]),
-    ("Keep", &["init", "snapshot", "history", "restore", "package"]),
-    ("See", &["transcript"]),
-    ("About", &["doctor", "schema", "completions"]),
 ];
 
 /// The command line with its commands in groups.

@@ -11,9 +11,11 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod package;
 pub(crate) mod restore;
+pub(crate) mod probe_talk;
 pub(crate) mod schema;
 pub(crate) mod snapshot;
 pub(crate) mod transcript;
+pub(crate) mod trigger;
 pub(crate) mod validate;
 
 use crate::ExitCode;

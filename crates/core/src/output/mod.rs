@@ -15,6 +15,8 @@ pub mod snippet;
 mod text;
 mod totals;
 pub mod transcript_text;
+pub mod trigger_ci;
+pub mod trigger_text;
 
 pub use github::Github;
 pub use json::Json;

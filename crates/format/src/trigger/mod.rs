@@ -3,12 +3,17 @@
 mod behaviour;
 mod history;
 mod loop_summary;
+mod measurement;
 mod report;
 mod set;
 
 pub use behaviour::{BehaviourGrading, Dimensions, ScoredDimension};
 pub use history::{ImprovementHistory, ImprovementRound};
 pub use loop_summary::{LoopIteration, LoopSummary};
+pub use measurement::{
+    ListedDescription, TriggerCalibration, TriggerControl, TriggerCrowd, TriggerDisagreement,
+    TriggerListing, TriggerMeasurement, TriggerMetrics, Via,
+};
 pub use report::{QueryResult, TriggerReport, TriggerSummary};
 pub use set::{Query, TriggerItem, TriggerObject, TriggerSet};
 

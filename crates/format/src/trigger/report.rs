@@ -1,8 +1,12 @@
 //! The trigger report: how often the skill triggered for each query.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::measurement::{TriggerCalibration, TriggerCrowd, TriggerListing};
+use super::measurement::{TriggerMeasurement, TriggerMetrics};
 use crate::Extra;
 use crate::json::Number;
 use crate::problem::{At, Report};
@@ -19,6 +23,24 @@ pub struct TriggerReport {
     pub summary: TriggerSummary,
     /// One entry per query.
     pub results: Vec<QueryResult>,
+    /// Precision and recall over the queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<TriggerMetrics>,
+    /// How it was measured and what that cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measurement: Option<TriggerMeasurement>,
+    /// What Claude Code would make of the list of skills.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listing: Option<TriggerListing>,
+    /// The same queries with other skills installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crowd: Option<TriggerCrowd>,
+    /// How well another way of probing agrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<TriggerCalibration>,
+    /// What somebody who reads the rates should know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<String>>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -60,6 +82,24 @@ pub struct QueryResult {
     /// Whether the rate is on the right side: at least the threshold when the skill should trigger, below it when not.
     /// A query of which no run completed does not pass.
     pub pass: bool,
+    /// The 95 % Wilson interval of the rate, over the runs that completed; absent when none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[Number; 2]>,
+    /// How often each outcome came up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<BTreeMap<String, u64>>,
+    /// Runs in which files of the skill were touched although it was not loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soft_touches: Option<u64>,
+    /// Runs in which only a sub-agent loaded the skill; they are in `triggers`, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_agent_triggers: Option<u64>,
+    /// Other skills that were loaded instead, and in how many runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_skills: Option<BTreeMap<String, u64>>,
+    /// Runs that were not made because they could not change the verdict any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_saved: Option<u64>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -51,7 +51,7 @@ impl fmt::Display for Key {
 }
 
 /// The hash of a value's canonical form.
-pub(super) fn digest_of(value: &Value) -> String {
+pub(crate) fn digest_of(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
     digest(&text)

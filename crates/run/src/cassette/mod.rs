@@ -32,6 +32,7 @@ use serde_json::Value;
 pub use entry::{EntryKind, EntryVersion};
 pub use error::{CassetteError, Edited};
 pub use key::Key;
+pub(crate) use key::digest_of;
 pub use missing::{Difference, Missing, Nearest};
 pub use places::Places;
 

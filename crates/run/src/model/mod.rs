@@ -29,6 +29,7 @@ mod request;
 mod response;
 mod secret;
 mod taped;
+mod tool;
 
 use std::fmt;
 use std::pin::Pin;
@@ -42,6 +43,7 @@ pub use request::{Purpose, RecordedRequest, Request, Wanted};
 pub use response::{AnswerFormat, Attempt, Cause, Manner, Origin, Response, TemperatureUse};
 pub use secret::{Environment, REDACTED, Secret};
 pub use taped::open;
+pub use tool::{CalledTool, OfferedTool};
 
 /// Something that answers.
 pub trait Model: Send + Sync + fmt::Debug {

@@ -28,6 +28,11 @@ impl ProviderKind {
     pub const ALL: [Self; 5] =
         [Self::Anthropic, Self::OpenAi, Self::Claude, Self::Codex, Self::Command];
 
+    /// Whether its models can be offered tools.
+    pub const fn takes_tools(self) -> bool {
+        matches!(self, Self::Anthropic | Self::OpenAi)
+    }
+
     /// What stands before the colon.
     pub const fn prefix(self) -> &'static str {
         match self {

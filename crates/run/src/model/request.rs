@@ -11,6 +11,7 @@ use serde_json::Value;
 use skillgauge_format::AnswerSchema;
 
 use super::name::ModelName;
+use super::tool::OfferedTool;
 use crate::cassette::Places;
 
 /// What a request is for: a stable label such as `grade` or `improve`, shown in journals and used in file names.
@@ -50,6 +51,8 @@ pub struct Request {
     pub user: Vec<String>,
     /// What kind of answer is wanted.
     pub wanted: Wanted,
+    /// Tools that the model may call; an answer may then consist of calls alone, and is not an error when it is cut.
+    pub tools: Vec<OfferedTool>,
     /// The most that the model may write. The CLIs have no flag for it: there it is a wish.
     pub max_output_tokens: u32,
     /// How free the choice of words is; the model's own default when absent.
@@ -70,6 +73,8 @@ pub struct RecordedRequest<'r> {
     user: &'r [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<RecordedSchema<'r>>,
+    #[serde(skip_serializing_if = "<[OfferedTool]>::is_empty")]
+    tools: &'r [OfferedTool],
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -89,6 +94,7 @@ impl Request {
             system: String::new(),
             user: vec![user.into()],
             wanted: Wanted::Text,
+            tools: Vec::new(),
             max_output_tokens: 8192,
             temperature: None,
             timeout: Duration::from_mins(5),
@@ -114,6 +120,13 @@ impl Request {
     #[must_use]
     pub fn and(mut self, part: impl Into<String>) -> Self {
         self.user.push(part.into());
+        self
+    }
+
+    /// The same question with tools that may be called.
+    #[must_use]
+    pub fn tools(mut self, tools: Vec<OfferedTool>) -> Self {
+        self.tools = tools;
         self
     }
 
@@ -148,6 +161,7 @@ impl Request {
             user: &self.user,
             schema: schema
                 .map(|schema| RecordedSchema { name: schema.name(), schema: schema.value() }),
+            tools: &self.tools,
             max_output_tokens: self.max_output_tokens,
             temperature: self.temperature,
         }

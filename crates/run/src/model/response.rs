@@ -8,6 +8,7 @@ use serde_json::Value;
 use skillgauge_format::transcript::Usage;
 
 use super::error::ModelError;
+use super::tool::CalledTool;
 use crate::cassette::Repeated;
 
 /// An answer.
@@ -18,6 +19,9 @@ pub struct Response {
     /// The JSON, checked against the schema of the request; absent when text was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+    /// The tools that the model called, if it was offered any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<CalledTool>,
     /// Tokens of all answers to this request, a repaired one included. Absent when nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

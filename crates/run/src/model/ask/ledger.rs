@@ -113,6 +113,7 @@ impl Ledger {
         Response {
             text,
             value,
+            tool_calls: reply.tool_calls,
             usage: self.usage,
             cost_usd,
             stop_reason: reply.stop_reason,

@@ -14,6 +14,7 @@ use skillgauge_format::transcript::Usage;
 use crate::model::error::ModelError;
 use crate::model::request::Request;
 use crate::model::response::{AnswerFormat, TemperatureUse};
+use crate::model::tool::CalledTool;
 
 /// How much of an answer that did not fit is shown to the model again.
 const MAX_SHOWN: usize = 16 * 1024;
@@ -78,6 +79,8 @@ pub(in crate::model) struct Repair {
 #[derive(Clone, Debug, Default)]
 pub(in crate::model) struct Reply {
     pub(in crate::model) text: String,
+    /// Calls of the tools that the model was offered.
+    pub(in crate::model) tool_calls: Vec<CalledTool>,
     /// Inputs of the tool that the model was made to call, one for each call.
     pub(in crate::model) tool_inputs: Vec<Value>,
     pub(in crate::model) stop_reason: Option<String>,
@@ -94,7 +97,9 @@ pub(in crate::model) struct Reply {
 impl Reply {
     /// What makes the reply useless although it came.
     pub(in crate::model) fn flaw(&self) -> Option<ModelError> {
-        let is_empty = self.text.trim().is_empty() && self.tool_inputs.is_empty();
+        let is_empty = self.text.trim().is_empty()
+            && self.tool_inputs.is_empty()
+            && self.tool_calls.is_empty();
         let empty = || ModelError::Malformed {
             detail: "an empty answer".to_owned(),
             excerpt: String::new(),
@@ -139,6 +144,11 @@ impl Call<'_> {
     /// The way in which JSON is asked for, when it is wanted.
     pub(in crate::model) fn format(&self) -> Option<AnswerFormat> {
         self.schema().map(|_| self.manner.format)
+    }
+
+    /// Whether a reply that was cut can be used all the same: what the model called before is what counts.
+    pub(in crate::model) fn may_be_cut(&self) -> bool {
+        !self.request.tools.is_empty()
     }
 
     /// The temperature to send.

@@ -13,6 +13,7 @@ use crate::model::http::{Exchange, Http, cut};
 use crate::model::name::ProviderKind;
 use crate::model::price::Vendor;
 use crate::model::response::AnswerFormat;
+use crate::model::tool::CalledTool;
 
 /// Where Anthropic listens.
 pub(in crate::model) const BASE_URL: &str = "https://api.anthropic.com";
@@ -83,6 +84,10 @@ fn body(model: &str, call: &Call<'_>) -> Value {
         let choice = json!({"type": "tool", "name": name, "disable_parallel_tool_use": true});
         body.insert("tool_choice".to_owned(), choice);
     }
+    if !call.request.tools.is_empty() {
+        // The fields have the names that the service wants.
+        body.insert("tools".to_owned(), json!(call.request.tools));
+    }
     body.into()
 }
 
@@ -103,9 +108,16 @@ fn read(exchange: &Exchange, call: &Call<'_>) -> Result<Reply, ModelError> {
         .filter_map(|block| block["text"].as_str())
         .collect();
     let calls = blocks.iter().filter(|block| block["type"] == "tool_use");
+    let named = |block: &Value| {
+        let name = block["name"].as_str()?.to_owned();
+        Some(CalledTool { name, input: block["input"].clone() })
+    };
+    // The tool that a structured answer is forced into is none that the caller offered.
+    let offered = calls.clone().filter(|_| call.may_be_cut());
     let stop_reason = message["stop_reason"].as_str().map(str::to_owned);
     let text = texts.concat();
     let flaw = match stop_reason.as_deref() {
+        Some("max_tokens") if call.may_be_cut() => None,
         Some("max_tokens" | "model_context_window_exceeded") => Some(ModelError::OutputCut {
             max_output_tokens: call.request.max_output_tokens,
             text: cut(&text, MAX_KEPT),
@@ -114,6 +126,7 @@ fn read(exchange: &Exchange, call: &Call<'_>) -> Result<Reply, ModelError> {
         _ => None,
     };
     Ok(Reply {
+        tool_calls: offered.filter_map(named).collect(),
         tool_inputs: calls.map(|block| block["input"].clone()).collect(),
         text,
         stop_reason,

@@ -16,6 +16,7 @@ use crate::model::http::{Exchange, Http, cut};
 use crate::model::name::ProviderKind;
 use crate::model::price::Vendor;
 use crate::model::response::AnswerFormat;
+use crate::model::tool::{CalledTool, OfferedTool};
 
 /// Where OpenAI listens.
 pub(in crate::model) const BASE_URL: &str = "https://api.openai.com/v1";
@@ -89,6 +90,15 @@ fn body(model: &str, call: &Call<'_>) -> Value {
     if let Some(format) = format {
         body.insert("response_format".to_owned(), format);
     }
+    if !call.request.tools.is_empty() {
+        let tools = call.request.tools.iter().map(|tool| {
+            let OfferedTool { name, description, input_schema } = tool;
+            json!({"type": "function", "function": {
+                "name": name, "description": description, "parameters": input_schema,
+            }})
+        });
+        body.insert("tools".to_owned(), tools.collect());
+    }
     body.into()
 }
 
@@ -157,6 +167,7 @@ fn read(exchange: &Exchange, completion: &Value, call: &Call<'_>) -> Result<Repl
             Some(ModelError::Refusal { message: cut(refusal, MAX_KEPT) })
         }
         (_, Some("content_filter")) => Some(ModelError::Refusal { message: cut(&text, MAX_KEPT) }),
+        (_, Some("length")) if call.may_be_cut() => None,
         (_, Some("length")) => Some(ModelError::OutputCut {
             max_output_tokens: call.request.max_output_tokens,
             text: cut(&text, MAX_KEPT),
@@ -164,6 +175,7 @@ fn read(exchange: &Exchange, completion: &Value, call: &Call<'_>) -> Result<Repl
         _ => None,
     };
     Ok(Reply {
+        tool_calls: tool_calls(&message["tool_calls"]),
         text,
         stop_reason,
         model: completion["model"].as_str().map(str::to_owned),
@@ -171,6 +183,21 @@ fn read(exchange: &Exchange, completion: &Value, call: &Call<'_>) -> Result<Repl
         flaw,
         ..Reply::default()
     })
+}
+
+/// The calls of a message. Arguments are JSON in a text, which a small model may get wrong.
+fn tool_calls(calls: &Value) -> Vec<CalledTool> {
+    let calls = calls.as_array().into_iter().flatten().map(|call| &call["function"]);
+    let read = |function: &Value| {
+        let input = match &function["arguments"] {
+            Value::String(text) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
+            }
+            other => other.clone(),
+        };
+        Some(CalledTool { name: function["name"].as_str()?.to_owned(), input })
+    };
+    calls.filter_map(read).collect()
 }
 
 /// The text of a message, which some servers send in parts.

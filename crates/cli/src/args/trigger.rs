@@ -1,0 +1,137 @@
+//! Arguments of `trigger`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{AgentArgs, BudgetArgs, TapeArgs};
+
+/// Measure whether a skill triggers for the right queries
+///
+/// Asks the agent every query of a trigger set several times, with the skill installed, and looks whether it loads the
+/// skill. A query that must trigger is asked first: without it a rate of 0 would mean nothing. Your own files and settings
+/// are never touched.
+///
+/// Exit code 0 when all queries passed, 1 when some failed, 2 for bad input, 3 when the measurement is broken or
+/// incomplete, 130 when it was interrupted: the same command then goes on where it stopped.
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag on the command line")]
+pub struct TriggerArgs {
+    /// The skill
+    #[arg(value_name = "SKILL")]
+    pub skill: PathBuf,
+
+    /// The trigger set [default: evals/triggers.json of the skill]
+    #[arg(long, value_name = "FILE")]
+    pub evals: Option<PathBuf>,
+
+    /// How often each query is asked [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub runs: Option<u64>,
+
+    /// The trigger rate that separates the two sides
+    #[arg(long, value_name = "RATE", default_value_t = 0.5, value_parser = threshold)]
+    pub threshold: f64,
+
+    /// Measure this description instead of the skill's own
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+
+    /// Also measure with these skills installed beside it: skills, or folders of them
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    pub neighbours: Vec<PathBuf>,
+
+    /// Also measure with so many made-up skills installed beside it
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub crowd: u32,
+
+    /// How to probe
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    pub via: ViaArg,
+
+    /// Probe both ways and tell how well they agree
+    #[arg(long)]
+    pub calibrate: bool,
+
+    /// The model for `--via api` and `--calibrate`: anthropic:NAME or openai:NAME [default: from --model]
+    #[arg(long, value_name = "MODEL")]
+    pub api_model: Option<String>,
+
+    /// Stop asking a query when its verdict cannot change any more
+    #[arg(long)]
+    pub early_stop: bool,
+
+    /// How often a probe that measured nothing is tried again
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=20))]
+    pub retries: u32,
+
+    /// Measure everything again, also what an earlier call measured
+    #[arg(long)]
+    pub fresh: bool,
+
+    /// Write the report as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// How to write the report to standard output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: TriggerFormat,
+
+    /// Agent.
+    #[command(flatten)]
+    pub agent: AgentArgs,
+
+    /// Budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+
+    /// Record and replay.
+    #[command(flatten)]
+    pub tape: TapeArgs,
+}
+
+/// How to probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ViaArg {
+    /// Through the agent program.
+    #[default]
+    Agent,
+    /// By one model request with the skills and tools that the agent offers: cheaper, and less true.
+    Api,
+}
+
+/// How to write a trigger report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TriggerFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// The report of the contract, with our own fields beside it.
+    Json,
+    /// JUnit XML: a test case for each query.
+    Junit,
+    /// Annotations for a GitHub Actions log.
+    Github,
+}
+
+pub(crate) fn threshold(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "write a rate as 0.5")?;
+    if (0.0..=1.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err("a rate lies between 0 and 1".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threshold;
+
+    #[test]
+    fn a_threshold_is_a_rate() {
+        assert_eq!(threshold("0.5"), Ok(0.5));
+        for bad in ["-0.1", "1.1", "NaN", "half"] {
+            assert!(threshold(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Tells the user what probes are doing: the control, what is known already, counts while they run.
+
+use skillgauge_core::trigger::Answer;
+use skillgauge_run::probe::ProbeEvent;
+
+use crate::Printer;
+use crate::progress::Progress;
+
+/// Listens to a batch of probes of one skill.
+pub(crate) struct ProbeTalk {
+    skill: String,
+    printer: Printer,
+    progress: Progress,
+    triggers: u64,
+    errors: u64,
+    saved: u64,
+}
+
+impl ProbeTalk {
+    pub(crate) fn new(what: &str, skill: &str, printer: Printer) -> Self {
+        Self {
+            skill: skill.to_owned(),
+            printer,
+            progress: Progress::new(what),
+            triggers: 0,
+            errors: 0,
+            saved: 0,
+        }
+    }
+
+    pub(crate) fn hear(&mut self, event: &ProbeEvent<'_>) {
+        match event {
+            ProbeEvent::ControlStarted { .. } => self.printer.say("asking the positive control"),
+            ProbeEvent::Started { probes, resumed, journal } => {
+                if let (1.., Some(path)) = (*resumed, journal) {
+                    self.printer.say(&format!(
+                        "{resumed} of {probes} probes are known from {}; `--fresh` measures them again",
+                        path.display()
+                    ));
+                }
+                self.progress.begin(*probes, *resumed);
+            }
+            ProbeEvent::Ended { result, .. } => {
+                match result.observation.answer(&self.skill) {
+                    Answer::Triggered(_) => self.triggers += 1,
+                    Answer::NotTriggered => {}
+                    Answer::Unmeasured(_) => self.errors += 1,
+                }
+                self.step();
+            }
+            ProbeEvent::Saved { .. } => {
+                self.saved += 1;
+                self.step();
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self) {
+        let mut note = format!("{} triggered", self.triggers);
+        for (count, what) in [(self.errors, "errored"), (self.saved, "saved")] {
+            if count > 0 {
+                note += &format!(", {count} {what}");
+            }
+        }
+        self.progress.step(&note);
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.progress.end();
+    }
+}

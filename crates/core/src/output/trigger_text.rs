@@ -1,0 +1,233 @@
+//! A trigger report as text for people: the verdicts, a line for each query, and what it cost.
+//!
+//! Queries are untrusted: control characters are replaced and long ones are shortened.
+
+use std::fmt::Write as _;
+
+use skillgauge_format::json::Number;
+use skillgauge_format::trigger::{
+    ListedDescription, QueryResult, TriggerListing, TriggerMeasurement, TriggerMetrics,
+    TriggerReport, Via,
+};
+
+use super::text::plural;
+use crate::text::printable;
+
+/// Characters of a query.
+const QUERY: usize = 72;
+
+/// The report as text, with a final newline.
+pub fn render_text(report: &TriggerReport) -> String {
+    let mut out = String::new();
+    let summary = &report.summary;
+    push(
+        &mut out,
+        format_args!(
+            "{}: {} of {} passed (threshold {})\n",
+            printable(&report.skill_name),
+            summary.passed,
+            plural(usize::try_from(summary.total).unwrap_or(usize::MAX), "query")
+                .replace("querys", "queries"),
+            summary.threshold.as_f64(),
+        ),
+    );
+    if let Some(measurement) = &report.measurement {
+        push(&mut out, format_args!("{}\n", how(measurement)));
+    }
+    queries(report, &mut out);
+    if let Some(metrics) = &report.metrics {
+        push(&mut out, format_args!("\n{}\n", metrics_line(metrics)));
+    }
+    crowd(report, &mut out);
+    calibration(report, &mut out);
+    if let Some(measurement) = &report.measurement {
+        push(&mut out, format_args!("{}\n", spending(measurement)));
+    }
+    for listing in report.listing.iter().chain(report.crowd.iter().flat_map(|crowd| &crowd.listing))
+    {
+        push(&mut out, format_args!("{}", listed(listing)));
+    }
+    for warning in report.warnings.iter().flatten() {
+        push(&mut out, format_args!("warning: {}\n", printable(warning)));
+    }
+    out
+}
+
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = out.write_fmt(text);
+}
+
+fn how(measurement: &TriggerMeasurement) -> String {
+    let named =
+        |name: &Option<String>| name.as_deref().map(printable).unwrap_or_default().into_owned();
+    let whom = match measurement.via {
+        Via::Agent => {
+            format!(
+                "through the agent {} {}",
+                named(&measurement.agent),
+                named(&measurement.agent_version)
+            )
+        }
+        Via::Api => "by one model request per probe, without an agent".to_owned(),
+        Via::Estimate => "an estimate from the words alone".to_owned(),
+    };
+    let model = measurement.model.as_deref().map(|model| format!(", model {}", printable(model)));
+    let control = if measurement.control.is_some() { "; the positive control passed" } else { "" };
+    format!("{}{}{control}", whom.trim_end(), model.unwrap_or_default())
+}
+
+fn queries(report: &TriggerReport, out: &mut String) {
+    let in_crowd = |result: &QueryResult| {
+        let crowd = report.crowd.as_ref()?;
+        crowd.results.iter().find(|other| other.query == result.query)
+    };
+    let heading = if report.crowd.is_some() {
+        "        alone                  in a crowd"
+    } else {
+        "        rate"
+    };
+    push(out, format_args!("\n{heading}\n"));
+    for result in &report.results {
+        let verdict = if result.pass { "ok  " } else { "FAIL" };
+        let sign = if result.should_trigger { '+' } else { '-' };
+        push(out, format_args!("  {verdict}  {:<21}", rate(result)));
+        if report.crowd.is_some() {
+            let shown = in_crowd(result).map(|other| {
+                format!("{} {}", if other.pass { "ok  " } else { "FAIL" }, rate(other))
+            });
+            push(out, format_args!("  {:<26}", shown.unwrap_or_default()));
+        }
+        push(out, format_args!("  {sign} {}{}\n", short(&result.query), notes(result)));
+    }
+    out.push_str("  (+ should trigger, - should not; rate, 95 % interval, triggers/runs)\n");
+}
+
+fn rate(result: &QueryResult) -> String {
+    let interval = match result.interval {
+        Some([low, high]) => format!("[{:.2} {:.2}]", low.as_f64(), high.as_f64()),
+        None => "[not measured]".to_owned(),
+    };
+    let rate = result.trigger_rate.as_f64();
+    format!("{rate:.2} {interval} {}/{}", result.triggers, result.runs)
+}
+
+fn notes(result: &QueryResult) -> String {
+    let mut notes = Vec::new();
+    let mut note = |count: Option<u64>, what: &str| {
+        if let Some(count) = count.filter(|count| *count > 0) {
+            notes.push(format!("{count} {what}"));
+        }
+    };
+    note(Some(result.errors), "errored");
+    note(result.sub_agent_triggers, "in a sub-agent");
+    note(result.soft_touches, "touched only");
+    note(result.runs_saved, "saved");
+    for (skill, count) in result.other_skills.iter().flatten() {
+        notes.push(format!("{count} took {}", printable(skill)));
+    }
+    if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) }
+}
+
+fn short(query: &str) -> String {
+    let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(QUERY) {
+        Some((end, _)) => format!("{}...", printable(&line[..end])),
+        None => printable(&line).into_owned(),
+    }
+}
+
+fn metrics_line(metrics: &TriggerMetrics) -> String {
+    let shown = |number: Option<Number>| {
+        number.map_or_else(|| "undefined".to_owned(), |number| format!("{:.2}", number.as_f64()))
+    };
+    format!(
+        "precision {}, recall {}, F1 {}, accuracy {}",
+        shown(metrics.precision),
+        shown(metrics.recall),
+        shown(metrics.f1),
+        shown(metrics.accuracy)
+    )
+}
+
+fn crowd(report: &TriggerReport, out: &mut String) {
+    let Some(crowd) = &report.crowd else { return };
+    push(
+        out,
+        format_args!(
+            "in a crowd of {} ({} made up): {} of {} passed; {}\n",
+            plural(crowd.neighbours.len(), "neighbour"),
+            crowd.made_up,
+            crowd.summary.passed,
+            crowd.summary.total,
+            metrics_line(&crowd.metrics),
+        ),
+    );
+    push(out, format_args!("in a crowd: {}\n", spending(&crowd.measurement)));
+}
+
+fn calibration(report: &TriggerReport, out: &mut String) {
+    let Some(found) = &report.calibration else { return };
+    let shown = |number: Option<Number>| {
+        number.map_or_else(|| "undefined".to_owned(), |number| format!("{:.2}", number.as_f64()))
+    };
+    push(
+        out,
+        format_args!(
+            "calibration: {} agrees with the agent on {} of {} (agreement {}, kappa {})\n",
+            how(&found.measurement),
+            found.compared - (found.disagreements.len() as u64).min(found.compared),
+            found.compared,
+            shown(found.agreement),
+            shown(found.kappa),
+        ),
+    );
+    for other in &found.disagreements {
+        push(
+            out,
+            format_args!(
+                "  agent {:.2}, api {:.2}  {}\n",
+                other.agent_rate.as_f64(),
+                other.other_rate.as_f64(),
+                short(&other.query)
+            ),
+        );
+    }
+}
+
+fn spending(measurement: &TriggerMeasurement) -> String {
+    let unknown = || "unknown".to_owned();
+    let requests = measurement.requests.map_or_else(unknown, |count| count.to_string());
+    let tokens = measurement.tokens.map_or_else(unknown, |count| count.to_string());
+    let cost = match (measurement.cost_usd, measurement.cost_at_least_usd.as_f64()) {
+        (Some(cost), _) => format!("${:.4}", cost.as_f64()),
+        (None, known) if known > 0.0 => format!("unknown (at least ${known:.4})"),
+        (None, _) => unknown(),
+    };
+    let outcomes = measurement.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}"));
+    let outcomes: Vec<String> = outcomes.collect();
+    let mut text = format!(
+        "calls {}, model requests {requests}, tokens {tokens}, cost {cost}, {:.1} s of runs; {}",
+        measurement.calls,
+        measurement.seconds.as_f64(),
+        outcomes.join(", ")
+    );
+    if let Some(saved) = measurement.runs_saved {
+        push(&mut text, format_args!("; {saved} runs saved"));
+    }
+    text
+}
+
+fn listed(listing: &TriggerListing) -> String {
+    match listing.description {
+        ListedDescription::Whole => String::new(),
+        ListedDescription::Cut => {
+            "warning: Claude Code cuts this description in its list of skills\n".to_owned()
+        }
+        ListedDescription::AtRisk => format!(
+            "warning: with {} skills Claude Code's list needs {} characters and has room for {}: {} skills are listed by name \
+             only, those that were used least first\n",
+            listing.skills, listing.needed_chars, listing.budget_chars, listing.name_only
+        ),
+    }
+}

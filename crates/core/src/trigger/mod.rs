@@ -1,0 +1,26 @@
+//! Does a skill trigger for the right queries: everything about it that needs no agent.
+//!
+//! ```text
+//! bytes --set--> queries --(probes, elsewhere)--> observations --verdict--> report
+//! ```
+//!
+//! [`QuerySet`] is a trigger set that is worth spending money on, an [`Observation`] what one probe saw, [`Tally`] what the
+//! probes of a query come to, and [`assemble`] makes the report of it all. [`listing`] models which descriptions an agent
+//! shows at all, [`crowd`] makes up neighbours, [`agreement`] compares two ways of probing.
+//!
+//! Invariant: an observation that measured nothing is never a "did not trigger".
+
+pub mod agreement;
+mod control;
+pub mod crowd;
+pub mod listing;
+mod observation;
+mod report;
+mod set;
+mod verdict;
+
+pub use control::control_query;
+pub use observation::{Answer, LoadedBy, LoadedSkill, Observation};
+pub use report::{Measured, assemble, metrics};
+pub use set::{LabelledQuery, QuerySet, SetError};
+pub use verdict::{Tally, decided, passes};

@@ -1,0 +1,221 @@
+//! The journal: every probe that ended, one line each, so that nothing is paid for twice.
+//!
+//! A line is written with one call as soon as a probe has ended; a process that is killed loses what was under way and
+//! nothing else. A torn last line is left behind by a crash of the machine and ignored, as is any line that cannot be read.
+//! Results that measured nothing are not kept: they are tried again.
+
+use std::collections::HashMap;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::result::ProbeResult;
+use super::spec::{ProbeId, ProbeSpec};
+use crate::cassette::digest_of;
+
+/// A journal larger than this is none of ours.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Whether what an earlier call measured counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// It does.
+    #[default]
+    Resumed,
+    /// It is measured again.
+    Discarded,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the journal {path:?} cannot be used: {source}; `--fresh` begins a new one")]
+pub struct JournalError {
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+/// The journal of a batch of probes.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    known: HashMap<ProbeId, ProbeResult>,
+    file: Mutex<fs_err::File>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+}
+
+const FORMAT: &str = "probe_journal";
+const VERSION: u32 = 1;
+
+impl Journal {
+    /// Opens the journal of these probes in a folder, which is made. Blocks.
+    ///
+    /// Its name is a hash of the probes: another description, set, agent, model or number of runs has another journal.
+    pub fn open(folder: &Path, specs: &[ProbeSpec], kept: Kept) -> Result<Self, JournalError> {
+        let mut ids: Vec<&ProbeId> = specs.iter().map(|spec| &spec.id).collect();
+        ids.sort();
+        let mut key = digest_of(&serde_json::json!(ids));
+        key.truncate(16);
+        Self::at(&folder.join(format!("{key}.jsonl")), kept)
+    }
+
+    /// Opens the journal in a file. Blocks.
+    pub fn at(path: &Path, kept: Kept) -> Result<Self, JournalError> {
+        Self::try_at(path, kept).map_err(|source| JournalError { path: path.to_owned(), source })
+    }
+
+    fn try_at(path: &Path, kept: Kept) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        let mut options = fs_err::OpenOptions::new();
+        let mut file = options.read(true).append(true).create(true).open(path)?;
+        if kept == Kept::Discarded {
+            file.set_len(0)?;
+        }
+        if file.metadata()?.len() > MAX_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large"));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let known = read(&bytes)?;
+        if bytes.is_empty() {
+            let header = Header { format: FORMAT.to_owned(), version: VERSION };
+            file.write_all(line(&header)?.as_bytes())?;
+        } else if bytes.last() != Some(&b'\n') {
+            // What comes next must not become a part of the torn line.
+            file.write_all(b"\n")?;
+        }
+        file.seek(io::SeekFrom::End(0))?;
+        Ok(Self { path: path.to_owned(), known, file: Mutex::new(file) })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What an earlier call found.
+    pub fn known(&self, id: &ProbeId) -> Option<&ProbeResult> {
+        self.known.get(id)
+    }
+
+    /// Keeps a result.
+    pub fn keep(&self, result: &ProbeResult) -> Result<(), JournalError> {
+        let write = || {
+            let line = line(result)?;
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.write_all(line.as_bytes())
+        };
+        write().map_err(|source| JournalError { path: self.path.clone(), source })
+    }
+}
+
+fn line<T: Serialize>(value: &T) -> io::Result<String> {
+    let mut text = serde_json::to_string(value)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The results of a file; the first one of an id counts.
+fn read(bytes: &[u8]) -> io::Result<HashMap<ProbeId, ProbeResult>> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let first = lines.next().unwrap_or_default();
+    if let Ok(header) = serde_json::from_slice::<Header>(first)
+        && (header.format != FORMAT || header.version > VERSION)
+    {
+        let message = "another version of skillgauge wrote it";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    let mut known = HashMap::new();
+    for line in lines {
+        if let Ok(result) = serde_json::from_slice::<ProbeResult>(line) {
+            known.entry(result.id.clone()).or_insert(result);
+        }
+    }
+    Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use skillgauge_core::trigger::Observation;
+
+    use super::super::result::Spending;
+    use super::*;
+    use crate::agent::AgentTask;
+
+    fn spec(run: u32) -> ProbeSpec {
+        ProbeSpec::agent(AgentTask::new("claude", "x"), run, None)
+    }
+
+    fn result(run: u32) -> ProbeResult {
+        ProbeResult {
+            id: spec(run).id,
+            observation: Observation::completed([format!("s{run}")]),
+            spending: Spending::default(),
+            agent: None,
+            agent_version: None,
+            model: None,
+        }
+    }
+
+    #[test]
+    fn what_was_kept_is_known_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let specs = [spec(1), spec(2)];
+        let journal = Journal::open(folder.path(), &specs, Kept::Resumed).unwrap();
+        assert!(journal.known(&specs[0].id).is_none());
+        journal.keep(&result(1)).unwrap();
+        let again = Journal::open(folder.path(), &specs, Kept::Resumed).unwrap();
+        assert_eq!(again.path(), journal.path());
+        assert_eq!(again.known(&specs[0].id), Some(&result(1)));
+        assert!(again.known(&specs[1].id).is_none());
+        let other = Journal::open(folder.path(), &specs[..1], Kept::Resumed).unwrap();
+        assert_ne!(other.path(), journal.path());
+        let fresh = Journal::open(folder.path(), &specs, Kept::Discarded).unwrap();
+        assert!(fresh.known(&specs[0].id).is_none());
+    }
+
+    #[test]
+    fn a_newer_journal_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.jsonl");
+        fs_err::write(&path, "{\"format\":\"probe_journal\",\"version\":2}\n").unwrap();
+        let error = Journal::at(&path, Kept::Resumed).unwrap_err().to_string();
+        assert!(error.contains("another version") && error.contains("--fresh"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn a_journal_that_is_cut_anywhere_keeps_its_whole_lines_and_takes_more(cut in 0..700_usize) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("j.jsonl");
+            let journal = Journal::at(&path, Kept::Resumed).unwrap();
+            for run in 1..=3 {
+                journal.keep(&result(run)).unwrap();
+            }
+            let bytes = fs_err::read(&path).unwrap();
+            let cut = cut.min(bytes.len());
+            fs_err::write(&path, &bytes[..cut]).unwrap();
+            let journal = Journal::at(&path, Kept::Resumed).unwrap();
+            journal.keep(&result(9)).unwrap();
+            let journal = Journal::at(&path, Kept::Resumed).unwrap();
+            prop_assert_eq!(journal.known(&spec(9).id), Some(&result(9)));
+            let ends: Vec<usize> =
+                bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
+            for run in 1..=3_u32 {
+                let is_whole = ends[usize::try_from(run).unwrap()] <= cut;
+                prop_assert_eq!(journal.known(&spec(run).id).is_some(), is_whole, "run {} of {}", run, cut);
+            }
+        }
+    }
+}

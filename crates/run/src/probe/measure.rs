@@ -1,0 +1,348 @@
+//! Measures one skill with one description: control, probes, report.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use skillgauge_core::skill::{Skill, State};
+use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
+use skillgauge_core::trigger::{
+    self, LabelledQuery, Observation, Tally, assemble, control_query, decided,
+};
+use skillgauge_format::json::Number;
+use skillgauge_format::trigger::{
+    TriggerControl, TriggerListing, TriggerMeasurement, TriggerReport, Via,
+};
+use skillgauge_format::write::round_rate;
+use tokio_util::sync::CancellationToken;
+
+use super::api::ApiAsk;
+use super::control::control;
+use super::journal::{Journal, Kept};
+use super::prober::{Batch, ProbeError, ProbeEvent, Prober};
+use super::result::{ProbeResult, Spending};
+use super::spec::ProbeSpec;
+use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
+use crate::model::ModelName;
+
+/// What is measured, and how.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// The skill, with another description if that is what is measured.
+    pub skill: TaskSkill,
+    /// The description that is measured: the skill's own, or the other one.
+    pub description: String,
+    /// Skills that are installed beside it.
+    pub neighbours: Vec<TaskSkill>,
+    /// Whom to ask.
+    pub probing: Probing,
+    /// How often each query is asked.
+    pub runs: u32,
+    /// The trigger rate that separates the two sides.
+    pub threshold: f64,
+    /// Whether a query ends when its verdict is certain.
+    pub early_stop: EarlyStop,
+    /// The folder for the journal; without it nothing is kept.
+    pub journal: Option<PathBuf>,
+    /// Whether what an earlier call measured counts.
+    pub kept: Kept,
+}
+
+/// Whom a probe asks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Probing {
+    /// An agent.
+    Agent {
+        /// Its name, or `auto`.
+        agent: String,
+        /// Its model; its own choice if absent.
+        model: Option<String>,
+        /// The limits of one attempt.
+        limits: TaskLimits,
+        /// Whether the agent's own skills are there, too.
+        bundled_skills: BundledSkills,
+    },
+    /// A model, without an agent.
+    Api {
+        /// The model.
+        model: ModelName,
+        /// How long one request may take.
+        timeout: Duration,
+    },
+}
+
+/// Whether a query ends when its verdict is certain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EarlyStop {
+    /// Every run is made.
+    #[default]
+    Off,
+    /// Runs that cannot change the verdict are not made.
+    On,
+}
+
+/// A report, and what it rests on.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The report.
+    pub report: TriggerReport,
+    /// The results of each query, in the order of the queries.
+    pub results: Vec<Vec<ProbeResult>>,
+    /// Why it is not all that was asked for, if it is not.
+    pub shortfall: Option<Shortfall>,
+}
+
+/// Why a measurement is not all that was asked for: a limit, or an account that is used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    /// In words.
+    pub reason: String,
+    /// Probes that were not made.
+    pub missing: usize,
+}
+
+/// How many calls a measurement makes when nothing has to be tried again.
+pub fn planned_calls(queries: usize, runs: u32) -> usize {
+    queries * usize::try_from(runs).unwrap_or(usize::MAX) + 1
+}
+
+/// The skills of a measurement as Claude Code would list them, and what the list means for the one under test.
+///
+/// The skill under test comes last, as one that was never used: when there is no room, it is the first to lose its text.
+pub fn listing_of(
+    measurement: &Measurement,
+) -> Result<(Vec<ListedSkill>, TriggerListing), ProbeError> {
+    let skills = measurement.neighbours.iter().chain([&measurement.skill]);
+    let listed: Vec<ListedSkill> = skills.map(listed).collect::<Result<_, _>>()?;
+    let listing = Listing::of(&listed, budget(CONTEXT_TOKENS));
+    let described = listing.describe(&listed, listed.len() - 1);
+    Ok((listed, described))
+}
+
+fn listed(skill: &TaskSkill) -> Result<ListedSkill, ProbeError> {
+    match Skill::read(&skill.folder).state {
+        State::Read(document) => {
+            Ok(ListedSkill::of(&skill.name, &document, skill.description.as_deref()))
+        }
+        _ => Err(ProbeError::Skill { skill: skill.name.clone() }),
+    }
+}
+
+/// Measures: the control first, then every query so many times, the first run of all queries before the second of any.
+///
+/// An error means that there is no rate. A limit that was reached is no error: what was measured is reported and marked.
+pub async fn measure(
+    prober: &Arc<Prober>,
+    measurement: &Measurement,
+    queries: &[LabelledQuery],
+    cancel: &CancellationToken,
+    on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+) -> Result<Measured, ProbeError> {
+    let (listed, listing) = listing_of(measurement)?;
+    let version = agent_version(prober, &measurement.probing).await?;
+    let make = |prompt: &str, run| measurement.spec(prompt, run, &listed, version.as_deref());
+    let control_spec = make(&control_query(&measurement.skill.name), 0);
+    let specs: Vec<ProbeSpec> = (1..=measurement.runs)
+        .flat_map(|run| queries.iter().map(move |query| (query, run)))
+        .map(|(query, run)| make(&query.text, run))
+        .collect();
+    let journal = match &measurement.journal {
+        Some(folder) => {
+            let mut all = specs.clone();
+            all.push(control_spec.clone());
+            Some(Journal::open(folder, &all, measurement.kept)?)
+        }
+        None => None,
+    };
+    let skill = measurement.skill.name.as_str();
+    let control = control(prober, &control_spec, skill, journal.as_ref(), cancel, on_event).await?;
+    let total = specs.len();
+    let gate = Arc::new(Gate::new(measurement, queries));
+    let batch = Batch {
+        specs,
+        journal: journal.as_ref(),
+        wanted: (measurement.early_stop == EarlyStop::On).then(|| {
+            let gate = Arc::clone(&gate);
+            Arc::new(move |place| gate.is_open(place)) as Arc<dyn Fn(usize) -> bool + Send + Sync>
+        }),
+    };
+    let ran = {
+        let mut watch = |event: ProbeEvent<'_>| {
+            if let ProbeEvent::Ended { place, result } = &event {
+                gate.add(*place, &result.observation);
+            }
+            on_event(event);
+        };
+        prober.carry_out(batch, cancel, &mut watch).await?
+    };
+    let measured = ran.results.iter().flatten().count();
+    if cancel.is_cancelled() {
+        return Err(ProbeError::Cancelled { measured, probes: total });
+    }
+    let missing = total - measured - ran.unwanted.len();
+    let shortfall = (missing > 0).then(|| Shortfall {
+        reason: ran.stopped.unwrap_or_else(|| "it was stopped".to_owned()),
+        missing,
+    });
+    let mut results: Vec<Vec<ProbeResult>> = vec![Vec::new(); queries.len()];
+    for (place, result) in ran.results.into_iter().enumerate() {
+        results[place % queries.len()].extend(result);
+    }
+    let mut saved = vec![0_u64; queries.len()];
+    for place in &ran.unwanted {
+        saved[place % queries.len()] += 1;
+    }
+    let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref())?;
+    report.listing = Some(listing);
+    Ok(Measured { report, results, shortfall })
+}
+
+/// The version of the agent that will be asked: a newer one must not be mixed with what an older one did.
+async fn agent_version(
+    prober: &Arc<Prober>,
+    probing: &Probing,
+) -> Result<Option<String>, ProbeError> {
+    let Probing::Agent { agent, .. } = probing else { return Ok(None) };
+    let located = prober.executor().prepare(agent).await?;
+    Ok(located.map(|located| {
+        let version = located.version.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("{} {version}", located.descriptor.name)
+    }))
+}
+
+impl Measurement {
+    fn spec(
+        &self,
+        prompt: &str,
+        run: u32,
+        listed: &[ListedSkill],
+        version: Option<&str>,
+    ) -> ProbeSpec {
+        match &self.probing {
+            Probing::Agent { agent, model, limits, bundled_skills } => {
+                let mut task = AgentTask::new(agent, prompt);
+                task.model.clone_from(model);
+                task.skills =
+                    std::iter::once(&self.skill).chain(&self.neighbours).cloned().collect();
+                task.bundled_skills = *bundled_skills;
+                task.stop = StopCondition::AtLoadOf(vec![self.skill.name.clone()]);
+                task.limits = *limits;
+                ProbeSpec::agent(task, run, version)
+            }
+            Probing::Api { model, timeout } => {
+                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, listed, *timeout), run)
+            }
+        }
+    }
+
+    fn report(
+        &self,
+        queries: &[LabelledQuery],
+        results: &[Vec<ProbeResult>],
+        saved: &[u64],
+        control: &ProbeResult,
+        shortfall: Option<&Shortfall>,
+    ) -> Result<TriggerReport, ProbeError> {
+        let observations: Vec<Vec<Observation>> = results
+            .iter()
+            .map(|results| results.iter().map(|result| result.observation.clone()).collect())
+            .collect();
+        let name = self.skill.name.as_str();
+        let mut report = assemble(&trigger::Measured {
+            skill_name: name,
+            description: &self.description,
+            threshold: self.threshold,
+            queries,
+            observations: &observations,
+            saved: if self.early_stop == EarlyStop::On { saved } else { &[] },
+        });
+        let counted = report.measurement.take().unwrap_or_default();
+        if !observations.iter().flatten().any(|seen| seen.is_measured(name)) {
+            let outcomes = counted.outcomes.iter().map(|(name, count)| format!("{count} {name}"));
+            let outcomes: Vec<String> = outcomes.collect();
+            let outcomes =
+                shortfall.map_or_else(|| outcomes.join(", "), |shortfall| shortfall.reason.clone());
+            return Err(ProbeError::NothingMeasured { outcomes });
+        }
+        if let Some(Shortfall { reason, missing }) = shortfall {
+            let warnings = report.warnings.get_or_insert_default();
+            warnings.push(format!("{missing} probes were not made: {reason}"));
+        }
+        report.measurement = Some(self.measurement(counted, results, control, shortfall));
+        Ok(report)
+    }
+
+    fn measurement(
+        &self,
+        counted: TriggerMeasurement,
+        results: &[Vec<ProbeResult>],
+        control: &ProbeResult,
+        shortfall: Option<&Shortfall>,
+    ) -> TriggerMeasurement {
+        let spent =
+            Spending::sum(results.iter().flatten().chain([control]).map(|result| &result.spending));
+        let dollars = |amount: f64| Number::Float((amount * 1e6).round() / 1e6);
+        let via = match &self.probing {
+            Probing::Agent { .. } => Via::Agent,
+            Probing::Api { .. } => Via::Api,
+        };
+        let asked_model = match &self.probing {
+            Probing::Agent { model, .. } => model.clone(),
+            Probing::Api { model, .. } => Some(model.to_string()),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "nobody waits for 2^53 milliseconds")]
+        let seconds = round_rate(spent.millis as f64 / 1000.0);
+        TriggerMeasurement {
+            via,
+            agent: control.agent.clone(),
+            agent_version: control.agent_version.clone(),
+            model: asked_model.or_else(|| control.model.clone()),
+            control: Some(TriggerControl {
+                query: control_query(&self.skill.name),
+                passed: true,
+                outcome: control.observation.outcome.to_string(),
+            }),
+            calls: spent.calls,
+            requests: spent.requests,
+            tokens: spent.tokens,
+            cost_usd: spent.cost_usd.map(dollars),
+            cost_at_least_usd: dollars(spent.cost_at_least_usd),
+            seconds: Number::Float(seconds),
+            partial: shortfall.map(|_| true),
+            ..counted
+        }
+    }
+}
+
+/// Knows of each query what its runs came to, and whether more of them can change its verdict.
+struct Gate {
+    skill: String,
+    threshold: f64,
+    runs: u64,
+    labels: Vec<bool>,
+    tallies: Mutex<Vec<Tally>>,
+}
+
+impl Gate {
+    fn new(measurement: &Measurement, queries: &[LabelledQuery]) -> Self {
+        Self {
+            skill: measurement.skill.name.clone(),
+            threshold: measurement.threshold,
+            runs: u64::from(measurement.runs),
+            labels: queries.iter().map(|query| query.should_trigger).collect(),
+            tallies: Mutex::new(vec![Tally::default(); queries.len()]),
+        }
+    }
+
+    fn add(&self, place: usize, seen: &Observation) {
+        let mut tallies = self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = tallies.len();
+        tallies[place % count].add(seen.answer(&self.skill));
+    }
+
+    fn is_open(&self, place: usize) -> bool {
+        let tallies = self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
+        let query = place % tallies.len();
+        decided(tallies[query], self.runs, self.labels[query], self.threshold).is_none()
+    }
+}

@@ -1,0 +1,35 @@
+//! Probes: does an agent load a skill for a query?
+//!
+//! ```text
+//! Measurement + queries --> ProbeSpec (control first) --> Prober: pool, retries, budget, journal --> ProbeResult
+//!                                                            |  agent: Executor, stopped at the first proof
+//!                                                            '  api:   one model request with the same list of skills
+//! ProbeResult --> core's tallies --> TriggerReport
+//! ```
+//!
+//! [`measure`] is the whole of it for one skill with one description. [`Prober::run`] carries out any list of probes; routing
+//! between skills uses it directly, with specs that stop at the load of any skill.
+//!
+//! Invariants: a probe that measured nothing is no "did not trigger"; no rate without a control that triggered; what is in
+//! the journal is not paid for again.
+
+mod api;
+mod budget;
+mod control;
+mod journal;
+mod measure;
+mod neighbours;
+mod prober;
+mod result;
+mod spec;
+
+pub use api::{ApiAsk, MAX_OUTPUT_TOKENS};
+pub use budget::{Budget, OverBudget};
+pub use journal::{Journal, JournalError, Kept};
+pub use measure::{
+    EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,
+};
+pub use neighbours::{Crowd, CrowdError};
+pub use prober::{Batch, ProbeError, ProbeEvent, Prober, ProberSettings};
+pub use result::{ProbeResult, Spending};
+pub use spec::{Ask, ProbeId, ProbeSpec};
