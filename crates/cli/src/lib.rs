@@ -5,6 +5,7 @@
 
 pub mod args;
 mod commands;
+mod demo;
 mod exit_code;
 mod judge;
 mod keep;
@@ -30,8 +31,12 @@ pub fn command() -> clap::Command {
 pub fn main() -> std::process::ExitCode {
     // The guard of a running agent is this program, started again; it is no command for people.
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == guard::SUBCOMMAND) {
+    let first = arguments.next();
+    if first.as_ref().is_some_and(|first| first == guard::SUBCOMMAND) {
         return guard::main(arguments);
+    }
+    if let Some(played) = first.as_deref().and_then(demo::play) {
+        return played;
     }
     let cli = match command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
@@ -43,23 +48,28 @@ pub fn main() -> std::process::ExitCode {
         }
     };
     let printer = Printer::new(cli.color);
-    let outcome = match cli.command {
-        Command::Validate(args) => commands::validate::run(&args, &printer),
-        Command::Explain(args) => commands::explain::run(&args, &printer),
-        Command::Grade(args) => commands::grade::run(&args, &printer),
-        Command::Trigger(args) => commands::trigger::run(&args, &printer),
-        Command::Schema(args) => commands::schema::run(&args, &printer),
-        Command::Doctor(args) => commands::doctor::run(&args, &printer),
-        Command::Run(args) => commands::run::run(&args, &printer),
-        Command::Merge(args) => commands::merge::run(&args, &printer),
-        Command::Bench(args) => commands::bench::run(&args, &printer),
-        Command::Init(args) => commands::init::run(&args, &printer),
-        Command::Snapshot(args) => commands::snapshot::run(&args, &printer),
-        Command::History(args) => commands::history::run(&args, &printer),
-        Command::Restore(args) => commands::restore::run(&args, &printer),
-        Command::Package(args) => commands::package::run(&args, &printer),
-        Command::Transcript(args) => commands::transcript::run(&args, &printer),
-        Command::Completions(args) => commands::completions::run(&args, &printer),
-    };
-    outcome.unwrap_or_else(|error| printer.error(&error)).into()
+    dispatch(cli.command, &printer).unwrap_or_else(|error| printer.error(&error)).into()
+}
+
+/// Carries out a command.
+fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::CommandError> {
+    match command {
+        Command::Validate(args) => commands::validate::run(&args, printer),
+        Command::Explain(args) => commands::explain::run(&args, printer),
+        Command::Grade(args) => commands::grade::run(&args, printer),
+        Command::Trigger(args) => commands::trigger::run(&args, printer),
+        Command::Schema(args) => commands::schema::run(&args, printer),
+        Command::Doctor(args) => commands::doctor::run(&args, printer),
+        Command::Run(args) => commands::run::run(&args, printer),
+        Command::Merge(args) => commands::merge::run(&args, printer),
+        Command::Bench(args) => commands::bench::run(&args, printer),
+        Command::Init(args) => commands::init::run(&args, printer),
+        Command::Snapshot(args) => commands::snapshot::run(&args, printer),
+        Command::History(args) => commands::history::run(&args, printer),
+        Command::Restore(args) => commands::restore::run(&args, printer),
+        Command::Package(args) => commands::package::run(&args, printer),
+        Command::Transcript(args) => commands::transcript::run(&args, printer),
+        Command::Completions(args) => commands::completions::run(&args, printer),
+        Command::Demo(args) => commands::demo::run(&args, printer),
+    }
 }

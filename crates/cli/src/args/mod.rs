@@ -1,13 +1,14 @@
 //! What can be typed: clap types only, one file for each command.
 
 mod bench;
+mod demo;
 mod doctor;
 mod explain;
 mod grade;
 mod measure;
 mod merge;
-mod run;
 mod package;
+mod run;
 mod schema;
 mod transcript;
 mod trigger;
@@ -15,14 +16,15 @@ mod validate;
 mod version;
 
 pub use bench::{BenchArgs, BenchFormat};
+pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use grade::GradeArgs;
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
-pub use run::{BaselineArg, RunArgs, RunFormat};
 pub use package::PackageArgs;
+pub use run::{BaselineArg, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use trigger::{TriggerArgs, TriggerFormat, ViaArg};
@@ -82,6 +84,8 @@ pub enum Command {
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made
     Merge(MergeArgs),
+    /// See the whole way on a bundled example, with no key and no network
+    Demo(DemoArgs),
     /// Show which agents and models can be used, and what is missing
     Doctor(DoctorArgs),
     /// Print the JSON Schema of a file, or check a file against it

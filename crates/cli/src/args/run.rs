@@ -64,10 +64,13 @@ pub struct RunArgs {
     /// How the result is written to standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub out_format: RunFormat,
+    /// Who runs.
     #[command(flatten)]
     pub agent: AgentArgs,
+    /// What may be spent.
     #[command(flatten)]
     pub budget: BudgetArgs,
+    /// Record and replay.
     #[command(flatten)]
     pub tape: TapeArgs,
 }

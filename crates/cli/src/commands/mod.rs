@@ -2,16 +2,17 @@
 
 pub(crate) mod bench;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
-pub(crate) mod merge;
-pub(crate) mod run;
 pub(crate) mod grade;
 pub(crate) mod history;
 pub(crate) mod init;
+pub(crate) mod merge;
 pub(crate) mod package;
-pub(crate) mod restore;
 pub(crate) mod probe_talk;
+pub(crate) mod restore;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod snapshot;
 pub(crate) mod transcript;

@@ -72,6 +72,9 @@ impl Evaluate for Evaluator {
             return false;
         }
         let Ok(bytes) = fs_err::read(run.grading_file()) else { return false };
+        if self.shared.settings.judge.is_none() {
+            return true;
+        }
         // What the judge could not answer is asked again; a grading of cases exists only when all was answered.
         let evals = read::<EvalsGrading>(&bytes);
         evals.map_or(true, |read| read.value.judge_errors.is_none_or(|errors| errors.is_empty()))
@@ -111,7 +114,9 @@ impl Shared {
         };
         let store = grade::store(&file, &stored.dir, &id.configuration, &self.settings.workspace);
         store.map_err(|error| error.to_string())?;
-        Ok(evaluated(&file, &graded.judge_errors, stored.structural.as_ref()))
+        // Nobody was asked to judge, so nobody failed to.
+        let errors = if self.settings.judge.is_some() { &graded.judge_errors[..] } else { &[] };
+        Ok(evaluated(&file, errors, stored.structural.as_ref()))
     }
 
     /// The checks of a run; nothing for a case without checks.

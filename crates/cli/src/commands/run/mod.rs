@@ -32,8 +32,8 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     let target = Target::read(args, printer)?;
     let session = Session::open(&args.tape)?;
     let executor = Arc::new(session.executor());
-    let asked = Asked::new(args, &target, &session, &executor, printer)?;
-    let prepared = asked.prepare(&target)?;
+    let mut asked = Asked::new(args, &target, &session, &executor, printer)?;
+    let prepared = asked.prepare()?;
     show_plan(&prepared, &asked, &target, printer);
     if args.dry_run {
         return Ok(ExitCode::Success);
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
             .say(&format!("{copied} runs of the baseline were taken over from iteration-{number}"));
     }
     let budget = Arc::new(Budget::new(asked.max_calls, asked.max_cost));
-    let evaluator = asked.evaluator(&target, &session, &prepared, Arc::clone(&budget))?;
+    let evaluator = asked.evaluator(&target, &session, &prepared, Arc::clone(&budget));
     let means = Means::<Evaluator> {
         executor,
         evaluate: Arc::new(evaluator),

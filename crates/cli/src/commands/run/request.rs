@@ -8,16 +8,17 @@ use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::{Executor, timestamp};
+use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
 use skillgauge_run::iteration::{
     BaselineRequest, Budget, Evaluator, EvaluatorSettings, Prepared, Request, prepare,
 };
 
 use super::target::Target;
-use crate::{Printer, judge};
 use crate::args::{BaselineArg, RunArgs};
 use crate::printer::CommandError;
 use crate::session::Session;
+use crate::{Printer, judge};
 
 /// The longest that one attempt may take when nobody says.
 const TIMEOUT: Duration = Duration::from_mins(10);
@@ -78,7 +79,7 @@ impl Asked {
     }
 
     /// Reads the skill and the inputs.
-    pub(super) fn prepare(&self, _: &Target) -> Result<Prepared, CommandError> {
+    pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
         let started = Timestamp::new(timestamp(SystemTime::now()));
         prepare(&self.request, started).map_err(|error| {
             CommandError::usage(error.to_string(), "nothing was run; put it right and try again")
@@ -87,7 +88,7 @@ impl Asked {
 
     /// What checks and grades the runs.
     pub(super) fn evaluator(
-        &self,
+        &mut self,
         target: &Target,
         session: &Session,
         prepared: &Prepared,
@@ -95,13 +96,17 @@ impl Asked {
     ) -> Evaluator {
         Evaluator::new(EvaluatorSettings {
             suite: target.suite.clone(),
-            checks: self.checks.clone(),
+            checks: std::mem::take(&mut self.checks),
             judge: self.judge.clone(),
             skill: target.skill.clone(),
             version: prepared.record.version.unwrap_or_default(),
             workspace: target.workspace.clone(),
             skill_name: prepared.record.skill_name.clone(),
-            scripts: SCRIPTS,
+            scripts: Scripts::new(
+                session.guard().clone(),
+                session.environment().clone(),
+                session.cancel.clone(),
+            ),
             budget,
         })
     }
@@ -179,7 +184,8 @@ fn open_judge(
     let needed =
         target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
     let config = target.suite.config();
-    let name = settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(str::to_owned));
+    let name =
+        settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(str::to_owned));
     if !needed || name.as_deref() == Some(NOBODY) {
         return Ok(None);
     }
