@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod cassette;
+pub mod check;
 pub mod doctor;
 pub mod grade;
 pub mod iteration;

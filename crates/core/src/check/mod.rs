@@ -24,6 +24,7 @@ mod needle;
 mod outputs;
 mod scope;
 mod stored;
+mod target;
 mod trace;
 mod verdict;
 
@@ -34,6 +35,7 @@ pub use json_path::PathProblem;
 pub use json_schema::SchemaProblem;
 pub use outputs::OutputsError;
 pub use stored::{StoredRun, StoredRunError};
+pub use target::{CheckTarget, TargetError};
 
 use skillgauge_format::evals::{CheckResult, Structural};
 use skillgauge_format::part::Tally;
