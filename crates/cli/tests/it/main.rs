@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod bench;
+mod bench_agreement;
 mod command;
 mod doctor;
 mod explain;

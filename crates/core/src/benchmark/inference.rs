@@ -62,7 +62,7 @@ fn count(number: usize) -> u64 {
 fn of_configuration(cases: &[CaseRuns], configuration: &Configuration) -> ConfigurationStatistics {
     let of = |run: &&Run| run.configuration == *configuration;
     let all = cases.iter().flat_map(|case| &case.runs).filter(of);
-    let unmeasured = all.filter(|run| matches!(run.state, State::Unmeasured { .. })).count();
+    let unmeasured = all.filter(|run| matches!(run.state, State::Unmeasured(_))).count();
     let by_case: Vec<Vec<&Measured>> = cases
         .iter()
         .map(|case| case.measured(configuration).collect::<Vec<_>>())
@@ -132,7 +132,7 @@ impl Sides<'_> {
         let (mut differences, mut blocked_runs) = (Vec::new(), 0);
         for case in self.cases {
             let blocked = |run: &&Run| {
-                matches!(run.state, State::Unmeasured { .. })
+                matches!(run.state, State::Unmeasured(_))
                     && (run.configuration == *self.primary || run.configuration == *self.baseline)
             };
             let blocked: Vec<u64> =
@@ -148,10 +148,9 @@ impl Sides<'_> {
                 };
                 (kept.iter().filter(counts).map(|run| run.pass_rate).collect(), out.len())
             };
-            let ((with, with_out), (without, without_out)) =
-                (rates(self.primary), rates(self.baseline));
-            blocked_runs += blocked.len() + with_out + without_out;
-            differences.extend(case_difference(&with, &without));
+            let (primary, baseline) = (rates(self.primary), rates(self.baseline));
+            blocked_runs += blocked.len() + primary.1 + baseline.1;
+            differences.extend(case_difference(&primary.0, &baseline.0));
         }
         self.statistics(over, &differences, blocked_runs)
     }

@@ -171,7 +171,7 @@ impl CaseFolder {
         for run in runs {
             let number = number_of(&run.name).filter(|number| !taken.contains(number));
             let number = number.unwrap_or_else(|| {
-                let free = (1..).find(|number| !taken.contains(number)).unwrap_or(u64::MAX);
+                let free = (1..u64::MAX).find(|number| !taken.contains(number)).unwrap_or(u64::MAX);
                 self.problems.push(format!(
                     "{place}/{} has no number of its own and is counted as run {free}",
                     run.name

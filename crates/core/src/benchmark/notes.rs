@@ -13,7 +13,7 @@ use skillgauge_format::evals::{
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::record::{Iteration, Run, State};
+use super::record::{Iteration, Run, State, Unmeasured};
 use super::role::Roles;
 
 /// Things that a note lists by name.
@@ -30,6 +30,9 @@ const NOTABLE: f64 = 0.2;
 
 /// Time or tokens that grow by this factor are worth a word.
 const COSTLY: f64 = 1.5;
+
+/// A number that a configuration has.
+type Metric = fn(&ConfigurationSummary) -> Option<&Stats>;
 
 /// Everything that the notes are made from.
 struct Analyst<'a> {
@@ -80,23 +83,22 @@ impl Analyst<'_> {
     }
 
     fn unmeasured(&mut self) {
-        let (mut outcomes, mut unfinished) = (BTreeMap::<&str, u64>::new(), BTreeMap::new());
+        let (mut outcomes, mut unfinished) = (BTreeMap::new(), BTreeMap::new());
         for run in self.iteration.cases.iter().flat_map(|case| &case.runs) {
             match &run.state {
-                State::Unmeasured { outcome, .. } => *outcomes.entry(outcome).or_default() += 1,
+                State::Unmeasured(Unmeasured { outcome, reason }) => {
+                    // One reason is enough to know where to look; benchmark.md has them all.
+                    let entry = outcomes.entry(outcome.as_str());
+                    entry.or_insert((0, reason.as_deref())).0 += 1;
+                }
                 State::Measured(measured) => {
                     if let Some(outcome) = measured.entry.outcome {
-                        *unfinished.entry(outcome.as_str()).or_default() += 1;
+                        unfinished.entry(outcome.as_str()).or_insert((0, None)).0 += 1;
                     }
                 }
             }
         }
-        let counted = |counts: &BTreeMap<&str, u64>| {
-            let by: Vec<String> =
-                counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-            (counts.values().sum::<u64>(), by.join(", "))
-        };
-        let ((lost, by), (failed, failed_by)) = (counted(&outcomes), counted(&unfinished));
+        let ((lost, by), (failed, failed_by)) = (tallied(&outcomes), tallied(&unfinished));
         if lost > 0 {
             let runs = plural(lost, "run was", "runs were");
             self.note(format!("{runs} not measured and in no rate: {by}"));
@@ -166,7 +168,6 @@ impl Analyst<'_> {
         let with = self.roles.primary.as_ref().and_then(|found| self.summary.get(found));
         let without = self.roles.baselines.iter().find_map(|found| self.summary.get(found));
         let Some((with, without)) = with.zip(without) else { return };
-        type Metric = fn(&ConfigurationSummary) -> Option<&Stats>;
         let metrics: [(&str, Metric); 2] = [
             ("time", |found| found.time_seconds.as_ref()),
             ("tokens", |found| found.tokens.as_ref()),
@@ -190,7 +191,7 @@ impl Analyst<'_> {
         let runs = || {
             let measured = |run: &Run| match &run.state {
                 State::Measured(measured) => Some(measured.entry.result.tokens.is_none()),
-                State::Unmeasured { .. } => None,
+                State::Unmeasured(_) => None,
             };
             cases.iter().flat_map(|case| &case.runs).filter_map(measured)
         };
@@ -277,6 +278,18 @@ impl Analyst<'_> {
             ));
         }
     }
+}
+
+/// The sum of the counts, and each of them with its name and an example of its reasons.
+fn tallied(counts: &BTreeMap<&str, (u64, Option<&str>)>) -> (u64, String) {
+    let shown: Vec<String> = counts
+        .iter()
+        .map(|(outcome, (count, reason))| match reason {
+            Some(reason) => format!("{count} {outcome} ({})", shortened(reason)),
+            None => format!("{count} {outcome}"),
+        })
+        .collect();
+    (counts.values().map(|(count, _)| count).sum(), shown.join(", "))
 }
 
 fn difference_note(found: &DifferenceStatistics) -> String {

@@ -49,7 +49,7 @@ impl CaseRuns {
         let of = move |run: &&Run| run.configuration == *configuration;
         self.runs.iter().filter(of).filter_map(|run| match &run.state {
             State::Measured(measured) => Some(&**measured),
-            State::Unmeasured { .. } => None,
+            State::Unmeasured(_) => None,
         })
     }
 }
@@ -65,8 +65,20 @@ pub(super) struct Run {
 pub(super) enum State {
     /// It does.
     Measured(Box<Measured>),
-    /// It does not; why.
-    Unmeasured { outcome: String, reason: Option<String> },
+    /// It does not.
+    Unmeasured(Unmeasured),
+}
+
+/// Why a run says nothing about the skill.
+pub(super) struct Unmeasured {
+    pub(super) outcome: String,
+    pub(super) reason: Option<String>,
+}
+
+impl Unmeasured {
+    fn new(outcome: &str, reason: impl Into<String>) -> Self {
+        Self { outcome: outcome.to_owned(), reason: Some(reason.into()) }
+    }
 }
 
 /// What a measured run says.
@@ -82,7 +94,8 @@ pub(super) struct Measured {
 
 /// What was read of a run, before its case is known.
 struct Reading {
-    state: Result<Box<(Graded, Option<Outcome>)>, (String, Option<String>)>,
+    /// The grading, and how the agent failed to complete if it did.
+    state: Result<Box<(Graded, Option<Outcome>)>, Unmeasured>,
     skill_loaded: Option<bool>,
     gate_stopped: bool,
     model: Option<String>,
@@ -172,7 +185,10 @@ impl Iteration {
             self.cases[place].runs.push(Run {
                 configuration: id.configuration.clone(),
                 number: u64::from(id.number),
-                state: State::Unmeasured { outcome: "not_run".to_owned(), reason: None },
+                state: State::Unmeasured(Unmeasured {
+                    outcome: "not_run".to_owned(),
+                    reason: None,
+                }),
             });
         }
         if !missing.is_empty() {
@@ -195,7 +211,7 @@ fn name_of_workspace(iteration: &Path) -> Option<String> {
 
 fn read_run(path: &Path) -> Reading {
     let mut reading = Reading {
-        state: Err(("not_graded".to_owned(), Some("there is no grading.json".to_owned()))),
+        state: Err(Unmeasured::new("not_graded", "there is no grading.json")),
         skill_loaded: None,
         gate_stopped: false,
         model: None,
@@ -218,14 +234,15 @@ fn read_run(path: &Path) -> Reading {
         Found::Missing if outcome.is_some() => Graded::default(),
         Found::Missing => return reading,
         Found::Unusable(reason) => {
-            reading.state = Err(("unreadable".to_owned(), Some(format!("grading.json: {reason}"))));
+            let reason = format!("grading.json: {reason}");
+            reading.state = Err(Unmeasured::new("unreadable", reason));
             return reading;
         }
         Found::Bytes(bytes) => match grading::read(&bytes) {
             Ok(graded) => graded,
             Err(reason) => {
-                let reason = Some(format!("grading.json: {reason}"));
-                reading.state = Err(("unreadable".to_owned(), reason));
+                let reason = format!("grading.json: {reason}");
+                reading.state = Err(Unmeasured::new("unreadable", reason));
                 return reading;
             }
         },
@@ -244,21 +261,18 @@ fn read_run(path: &Path) -> Reading {
 }
 
 /// What `run.json` says; runs of other tools have none, and count as completed.
-fn read_outcome(
-    path: &Path,
-    reading: &mut Reading,
-) -> Result<Option<Outcome>, (String, Option<String>)> {
+fn read_outcome(path: &Path, reading: &mut Reading) -> Result<Option<Outcome>, Unmeasured> {
     let bytes = match file::read(&path.join("run.json")) {
         Found::Missing => return Ok(None),
-        Found::Unusable(reason) => return Err(("unreadable".to_owned(), Some(reason))),
+        Found::Unusable(reason) => return Err(Unmeasured::new("unreadable", reason)),
         Found::Bytes(bytes) => bytes,
     };
     let document = json::parse(&bytes)
-        .map_err(|error| ("unreadable".to_owned(), Some(format!("run.json: {error}"))))?;
+        .map_err(|error| Unmeasured::new("unreadable", format!("run.json: {error}")))?;
     let root = &document.root;
     reading.model = words(root, "model").map(str::to_owned);
     let Some(name) = words(root, "outcome") else {
-        return Err(("unreadable".to_owned(), Some("run.json: there is no `outcome`".to_owned())));
+        return Err(Unmeasured::new("unreadable", "run.json: there is no `outcome`"));
     };
     reading.skill_loaded = root.get("skill_loaded").and_then(Node::as_bool);
     let outcome = root.get("outcome").and_then(|outcome| outcome.deserialize::<Outcome>().ok());
@@ -270,7 +284,8 @@ fn read_outcome(
         _ => {
             let parts = [words(root, "reason"), words(root, "message")];
             let reason = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-            Err((name.to_owned(), Some(reason).filter(|reason| !reason.is_empty())))
+            let reason = Some(reason).filter(|reason| !reason.is_empty());
+            Err(Unmeasured { outcome: name.to_owned(), reason })
         }
     }
 }
@@ -338,7 +353,7 @@ fn find_gates(folders: &[&RunFolder], readings: &mut [Reading], layout: &Layout,
 fn state(reading: Reading, id: &EvalId, name: Option<&String>, run: RunFolder) -> State {
     let (graded, outcome) = match reading.state {
         Ok(read) => *read,
-        Err((outcome, reason)) => return State::Unmeasured { outcome, reason },
+        Err(unmeasured) => return State::Unmeasured(unmeasured),
     };
     let pass_rate = graded.pass_rate.as_f64();
     let normalized = graded.rubric.as_ref().map(|rubric| rubric.normalized);

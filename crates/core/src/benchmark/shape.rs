@@ -6,7 +6,7 @@ use skillgauge_format::Extra;
 use skillgauge_format::evals::{Benchmark, BenchmarkMetadata, UnmeasuredRun};
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::record::{Iteration, Run, State};
+use super::record::{Iteration, Run, State, Unmeasured};
 use super::role::{self, Roles};
 use super::{Aggregate, Settings, feedback, inference, notes, summary};
 
@@ -24,14 +24,16 @@ pub(super) fn assemble(folder: PathBuf, iteration: Iteration, settings: &Setting
         for run in case.runs {
             match run.state {
                 State::Measured(measured) => runs.push(measured.entry),
-                State::Unmeasured { outcome, reason } => unmeasured.push(UnmeasuredRun {
-                    eval_id: case.id.clone(),
-                    configuration: run.configuration,
-                    run_number: run.number,
-                    outcome,
-                    reason,
-                    extra: Extra::new(),
-                }),
+                State::Unmeasured(Unmeasured { outcome, reason }) => {
+                    unmeasured.push(UnmeasuredRun {
+                        eval_id: case.id.clone(),
+                        configuration: run.configuration,
+                        run_number: run.number,
+                        outcome,
+                        reason,
+                        extra: Extra::new(),
+                    });
+                }
             }
         }
     }

@@ -54,20 +54,22 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const STEPS: u32 = 10_000;
     const TINY: f64 = 1e-300;
     let keep = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let mut c = 1.0;
-    let mut d = 1.0 / keep(1.0 - (a + b) * x / (a + 1.0));
-    let mut result = d;
+    // Lentz' two ratios of neighbouring numerators and denominators.
+    let mut upper = 1.0;
+    let mut lower = 1.0 / keep(1.0 - (a + b) * x / (a + 1.0));
+    let mut result = lower;
     for step in 1..=STEPS {
-        let m = f64::from(step);
+        let step = f64::from(step);
+        let twice = a + 2.0 * step;
         for numerator in [
-            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0)),
+            step * (b - step) * x / ((twice - 1.0) * twice),
+            -(a + step) * (a + b + step) * x / (twice * (twice + 1.0)),
         ] {
-            d = 1.0 / keep(1.0 + numerator * d);
-            c = keep(1.0 + numerator / c);
-            result *= d * c;
+            lower = 1.0 / keep(1.0 + numerator * lower);
+            upper = keep(1.0 + numerator / upper);
+            result *= lower * upper;
         }
-        if (d * c - 1.0).abs() < 1e-15 {
+        if (lower * upper - 1.0).abs() < 1e-15 {
             break;
         }
     }

@@ -72,8 +72,8 @@ fn a_single_run_has_no_deviation() {
 fn efficiency_is_the_mean_of_pass_rate_and_rubric_and_the_gate_counts_zero_only_there() {
     let folder = Folder::new();
     folder
-        .json("eval-1/with_skill/run-1/grading.json", &with_rubric(&[true, true], [4, 5], 0.84))
-        .json("eval-1/with_skill/run-2/grading.json", &with_rubric(&[true, false], [2, 4], 0.6))
+        .json("eval-1/with_skill/run-1/grading.json", &with_rubric(&[true, true], [5, 5], 0.84))
+        .json("eval-1/with_skill/run-2/grading.json", &with_rubric(&[true, false], [1, 4], 0.6))
         .run("eval-1/with_skill/run-3", &[false, true])
         .json(
             "eval-1/with_skill/run-3/structural.json",
@@ -100,7 +100,7 @@ fn efficiency_is_the_mean_of_pass_rate_and_rubric_and_the_gate_counts_zero_only_
     );
     assert_eq!(
         with["rubric_dimensions"]["philosophy"],
-        json!({"mean": 3.0, "stddev": 1.4142, "min": 2.0, "max": 4.0})
+        json!({"mean": 3.0, "stddev": 2.8284, "min": 1.0, "max": 5.0})
     );
     assert_eq!(with["overall_efficiency"]["mean"], 0.555);
     // 1 - 0.2765 / 0.555

@@ -135,7 +135,8 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
     );
     assert_note(
         &found,
-        "5 runs were not measured and in no rate: 1 failed, 1 not_graded, 1 rate_limited, 2 unreadable",
+        "5 runs were not measured and in no rate: 1 failed (crashed), 1 not_graded (there is no grading.json), \
+         1 rate_limited (rate_limit), 2 unreadable (grading.json: ",
     );
     assert!(found.to_markdown().contains("- 1, with_skill, run 2: rate_limited (rate_limit)"));
 }
