@@ -8,6 +8,7 @@ mod command;
 mod doctor;
 mod explain;
 mod package;
+mod grade;
 mod schema;
 mod transcript;
 mod validate;
