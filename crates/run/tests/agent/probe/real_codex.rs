@@ -4,8 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::json;
 use skillgauge_core::trigger::Answer;
 use skillgauge_format::transcript::{Outcome, Reason};
@@ -95,7 +93,8 @@ fn kill_below(folder: &Path, enough: &AtomicBool) {
             let line = String::from_utf8_lossy(&line);
             let is_codex = line.split('\0').next().is_some_and(|first| first.ends_with("/codex"));
             if is_codex && line.contains(&folder) {
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+                let pid = rustix::process::Pid::from_raw(pid).unwrap();
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
         }
         std::thread::sleep(Duration::from_millis(100));
