@@ -13,7 +13,8 @@ use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, bu
 use skillgauge_format::transcript::{Reason, names_skill};
 
 use crate::model::{
-    CalledTool, Failure, ModelError, ModelName, OfferedTool, Purpose, Request, Response,
+    CalledTool, Failure, ModelError, ModelName, OfferedTool, ProviderKind, Purpose, Request,
+    Response,
 };
 
 /// The most that the model may write: enough for a first sentence and a call.
@@ -60,14 +61,17 @@ impl ApiAsk {
             "<system-reminder>\nThe following skills are available for use with the Skill tool:\n\n{}\n</system-reminder>",
             self.listing.join("\n")
         );
-        let mut request = Request::text(Purpose::new("probe"), list)
-            .system(
-                "You are a coding agent in a terminal. You carry out what the user asks for with the tools that you have, in \
-                 the user's working folder.",
-            )
-            .and(&self.prompt)
-            .tools(tools())
-            .timeout(Duration::from_millis(self.timeout_ms));
+        let role = "You are a coding agent in a terminal. You carry out what the user asks for with the tools that you have, \
+                    in the user's working folder.";
+        let purpose = Purpose::new("probe");
+        // Claude Code sends the list as a block of its own before the query; a chat has one text only for the user.
+        let request = match &self.model {
+            ModelName::Of { provider: ProviderKind::OpenAi, .. } => {
+                Request::text(purpose, &self.prompt).system(format!("{role}\n\n{list}"))
+            }
+            _ => Request::text(purpose, list).and(&self.prompt).system(role),
+        };
+        let mut request = request.tools(tools()).timeout(Duration::from_millis(self.timeout_ms));
         request.max_output_tokens = MAX_OUTPUT_TOKENS;
         request
     }

@@ -1,5 +1,6 @@
 //! Measures one skill with one description: control, probes, report.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use skillgauge_core::skill::{Skill, State};
 use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
 use skillgauge_core::trigger::{
-    self, LabelledQuery, Observation, Tally, assemble, control_query, decided,
+    self, Answer, LabelledQuery, Observation, Tally, assemble, control_query, decided,
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::api::ApiAsk;
 use super::control::control;
 use super::journal::{Journal, Kept};
-use super::prober::{Batch, ProbeError, ProbeEvent, Prober};
+use super::prober::{Batch, Interest, ProbeError, ProbeEvent, Prober};
 use super::result::{ProbeResult, Spending};
 use super::spec::ProbeSpec;
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
@@ -157,24 +158,12 @@ pub async fn measure(
     let skill = measurement.skill.name.as_str();
     let control = control(prober, &control_spec, skill, journal.as_ref(), cancel, on_event).await?;
     let total = specs.len();
-    let gate = Arc::new(Gate::new(measurement, queries));
-    let batch = Batch {
-        specs,
-        journal: journal.as_ref(),
-        wanted: (measurement.early_stop == EarlyStop::On).then(|| {
-            let gate = Arc::clone(&gate);
-            Arc::new(move |place| gate.is_open(place)) as Arc<dyn Fn(usize) -> bool + Send + Sync>
-        }),
+    let gate: Option<Arc<dyn Interest>> = match measurement.early_stop {
+        EarlyStop::On => Some(Arc::new(Gate::new(measurement, queries))),
+        EarlyStop::Off => None,
     };
-    let ran = {
-        let mut watch = |event: ProbeEvent<'_>| {
-            if let ProbeEvent::Ended { place, result } = &event {
-                gate.add(*place, &result.observation);
-            }
-            on_event(event);
-        };
-        prober.carry_out(batch, cancel, &mut watch).await?
-    };
+    let batch = Batch { specs, journal: journal.as_ref(), interest: gate };
+    let ran = prober.carry_out(batch, cancel, on_event).await?;
     let measured = ran.results.iter().flatten().count();
     if cancel.is_cancelled() {
         return Err(ProbeError::Cancelled { measured, probes: total });
@@ -320,7 +309,8 @@ struct Gate {
     threshold: f64,
     runs: u64,
     labels: Vec<bool>,
-    tallies: Mutex<Vec<Tally>>,
+    /// What each probe came to; an attempt that is tried again is overwritten by the next.
+    answers: Mutex<HashMap<usize, Answer>>,
 }
 
 impl Gate {
@@ -330,19 +320,26 @@ impl Gate {
             threshold: measurement.threshold,
             runs: u64::from(measurement.runs),
             labels: queries.iter().map(|query| query.should_trigger).collect(),
-            tallies: Mutex::new(vec![Tally::default(); queries.len()]),
+            answers: Mutex::default(),
         }
     }
+}
 
-    fn add(&self, place: usize, seen: &Observation) {
-        let mut tallies = self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = tallies.len();
-        tallies[place % count].add(seen.answer(&self.skill));
+impl Interest for Gate {
+    fn hear(&self, place: usize, seen: &Observation) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.insert(place, seen.answer(&self.skill));
     }
 
     fn is_open(&self, place: usize) -> bool {
-        let tallies = self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
-        let query = place % tallies.len();
-        decided(tallies[query], self.runs, self.labels[query], self.threshold).is_none()
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = self.labels.len();
+        let query = place % count;
+        let mut tally = Tally::default();
+        // An attempt of this very probe says nothing about it: it is tried again.
+        for (_, answer) in answers.iter().filter(|(at, _)| **at % count == query && **at != place) {
+            tally.add(*answer);
+        }
+        decided(tally, self.runs, self.labels[query], self.threshold).is_none()
     }
 }

@@ -30,6 +30,6 @@ pub use measure::{
     EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,
 };
 pub use neighbours::{Crowd, CrowdError};
-pub use prober::{Batch, ProbeError, ProbeEvent, Prober, ProberSettings};
+pub use prober::{Batch, Interest, ProbeError, ProbeEvent, Prober, ProberSettings};
 pub use result::{ProbeResult, Spending};
 pub use spec::{Ask, ProbeId, ProbeSpec};

@@ -63,8 +63,17 @@ pub struct Batch<'b> {
     pub specs: Vec<ProbeSpec>,
     /// Where results are kept, and may be known from.
     pub journal: Option<&'b Journal>,
-    /// Says of a probe, by its place, whether its result is still of interest; asked right before it would begin.
-    pub wanted: Option<Arc<dyn Fn(usize) -> bool + Send + Sync>>,
+    /// Knows which results are still of interest; without it all are.
+    pub interest: Option<Arc<dyn Interest>>,
+}
+
+/// Knows which results of a batch are still of interest.
+pub trait Interest: Send + Sync {
+    /// Whether a probe, by its place in the batch, should still be made; asked right before it would begin.
+    fn is_open(&self, place: usize) -> bool;
+
+    /// Hears what a probe saw. May be told the same twice.
+    fn hear(&self, place: usize, seen: &Observation);
 }
 
 /// What became of a batch.
@@ -263,13 +272,16 @@ impl Prober {
         });
         for (place, result) in ran.results.iter().enumerate() {
             if let Some(result) = result {
+                if let Some(interest) = &batch.interest {
+                    interest.hear(place, &result.observation);
+                }
                 on_event(ProbeEvent::Ended { place, result });
             }
         }
         let stop = cancel.child_token();
         let work = Arc::new(ProbeWork {
             prober: Arc::clone(self),
-            wanted: batch.wanted,
+            interest: batch.interest.clone(),
             spent: Mutex::default(),
         });
         let mut done = run_all(work, items, &self.pool, self.rules, self.seed, &stop);
@@ -382,7 +394,7 @@ enum Output {
 
 struct ProbeWork {
     prober: Arc<Prober>,
-    wanted: Option<Arc<dyn Fn(usize) -> bool + Send + Sync>>,
+    interest: Option<Arc<dyn Interest>>,
     /// What earlier attempts of a probe cost.
     spent: Mutex<HashMap<ProbeId, Spending>>,
 }
@@ -392,7 +404,7 @@ impl Work for ProbeWork {
     type Output = Output;
 
     async fn attempt(&self, item: &Item, number: u32, cancel: CancellationToken) -> Output {
-        if self.wanted.as_ref().is_some_and(|wanted| !wanted(item.place)) {
+        if self.interest.as_ref().is_some_and(|interest| !interest.is_open(item.place)) {
             return Output::Unwanted;
         }
         if let Err(over) = self.prober.budget.begin() {
@@ -411,6 +423,10 @@ impl Work for ProbeWork {
                 result.spending = *sum;
                 let problem =
                     problem.filter(|_| !is_worth_keeping(&item.spec, &result.observation));
+                // Here and not where results are taken in: the next probe may begin before that.
+                if let Some(interest) = &self.interest {
+                    interest.hear(item.place, &result.observation);
+                }
                 Output::Ended { result: Box::new(result), problem }
             }
             Err(error) => Output::Broken(Box::new(error)),

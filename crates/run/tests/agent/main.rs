@@ -12,6 +12,7 @@ mod command_lines;
 mod doctor;
 mod fake;
 mod isolation;
+mod probe;
 mod real_bench;
 mod real_claude;
 mod real_codex;
