@@ -8,12 +8,15 @@ use skillgauge_format::write;
 
 use super::error::WorkspaceError;
 
+/// How the name of a file begins that is not complete.
+pub(super) const DRAFT: &str = ".draft-";
+
 /// Writes a file so that nobody ever sees half of it: a temporary file in the same folder, synced, then renamed.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
     let io = |source| WorkspaceError::Io { path: path.to_owned(), source };
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    let mut draft = tempfile::Builder::new().prefix(".draft-").tempfile_in(folder).map_err(io)?;
+    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder).map_err(io)?;
     draft.write_all(bytes).map_err(io)?;
     #[cfg(unix)]
     {

@@ -9,6 +9,7 @@ use skillgauge_format::record::RunRecord;
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::{Format, Read, read};
 
+use super::atomic::DRAFT;
 use super::error::WorkspaceError;
 use super::{write_atomically, write_json};
 use crate::plan::RunId;
@@ -81,6 +82,16 @@ impl RunDir {
             Ok(record)
         } else {
             Err(WorkspaceError::Newer { path, major: record.format_version.major })
+        }
+    }
+
+    /// Removes what somebody who was killed while checking or grading has left.
+    pub fn clear_drafts(&self) {
+        let entries = fs_err::read_dir(&self.root).into_iter().flatten().filter_map(Result::ok);
+        let is_draft = |name: std::ffi::OsString| name.to_string_lossy().starts_with(DRAFT);
+        for entry in entries.filter(|entry| is_draft(entry.file_name())) {
+            // One that cannot be removed is in nobody's way.
+            let _ = fs_err::remove_file(entry.path());
         }
     }
 

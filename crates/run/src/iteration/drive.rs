@@ -117,6 +117,7 @@ pub async fn drive<E: Evaluate>(
             Some((run, record)) => {
                 done += 1;
                 if !means.evaluate.is_done(id, &run) {
+                    run.clear_drafts();
                     loop_.evaluate(id.clone(), run, record);
                 }
             }

@@ -75,6 +75,9 @@ impl Ended<'_> {
             && self.driven.not_graded.is_empty()
             && self.args.shard.is_none();
         record.finished = is_complete.then(now);
+        if is_complete {
+            self.begun.iteration.clear_partial().map_err(super::workspace_error)?;
+        }
         record.partial = match (&self.driven.stopped, is_interrupted) {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),

@@ -1,0 +1,497 @@
+//! Whole runs of a suite through the binary, with agents and judges that are shell scripts.
+
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+use serde_json::Value;
+use skillgauge_format::Kind;
+
+use crate::command::Project;
+
+/// Writes a good result with the skill and a bad one without, and logs each call outside of its work folder.
+const AGENT: &str = r##"#!/bin/sh
+cat > /dev/null
+echo call >> "LOG"
+DELAY
+echo '{"type":"start","model":"scripted"}'
+if [ -e "$SKILLGAUGE_SKILLS/greeter/SKILL.md" ]; then
+  echo '{"type":"skill","name":"greeter","state":"loaded"}'
+  printf 'Hello, reader\n' > greeting.txt
+else
+  printf 'whatever\n' > greeting.txt
+fi
+echo '{"type":"usage","input_tokens":100,"output_tokens":20,"cost_usd":0.01}'
+echo '{"type":"result","text":"done"}'
+"##;
+
+/// Passes whatever shows a greeting.
+const JUDGE: &str = r##"#!/bin/sh
+if grep -q "Hello, reader"; then
+  echo '{"expectations":{"E1":{"reasoning":"greets","quotes":["Hello, reader"],"verdict":"pass"}},"claims":[],"user_notes":{"uncertainties":[],"needs_review":[],"workarounds":[]},"eval_feedback":{"suggestions":[],"overall":""}}'
+else
+  echo '{"expectations":{"E1":{"reasoning":"does not greet","quotes":[],"verdict":"fail"}},"claims":[],"user_notes":{"uncertainties":[],"needs_review":[],"workarounds":[]},"eval_feedback":{"suggestions":[],"overall":""}}'
+fi
+"##;
+
+/// A skill with a suite of six cases.
+pub(crate) fn greeter() -> Project {
+    let project = Project::new();
+    project.good_skill("greeter");
+    project.file("greeter/evals/evals.json", suite(6));
+    script(&project, "judge.sh", JUDGE);
+    set_agent(&project, "");
+    project
+}
+
+fn suite(cases: usize) -> String {
+    let evals: Vec<Value> = (1..=cases)
+        .map(|id| {
+            serde_json::json!({
+                "id": id,
+                "prompt": format!("Greet reader number {id}"),
+                "structural_expectations": [
+                    {"id": "S1", "type": "file_exists", "description": "there is a greeting", "pattern": "greeting.txt", "critical": true},
+                    {"id": "S2", "type": "file_contains", "description": "it says hello", "pattern": "greeting.txt", "match_regex": "(?i)^hello\\b", "critical": false},
+                ],
+                "expectations": ["The reader is greeted"],
+            })
+        })
+        .collect();
+    let config = serde_json::json!({"runs_per_eval": 2, "baseline_comparison": true});
+    serde_json::json!({"skill_name": "greeter", "eval_config": config, "evals": evals}).to_string()
+}
+
+fn script(project: &Project, name: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    project.file(name, text);
+    let path = project.path().join(name);
+    fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The agent, with something to do before it answers.
+fn set_agent(project: &Project, before: &str) {
+    let log = project.path().join("calls.log").display().to_string();
+    script(project, "agent.sh", &AGENT.replace("LOG", &log).replace("DELAY", before));
+}
+
+fn calls(project: &Project) -> usize {
+    fs_err::read_to_string(project.path().join("calls.log")).unwrap_or_default().lines().count()
+}
+
+const RUN: [&str; 6] =
+    ["run", "greeter", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
+
+fn run(project: &Project, more: &[&str]) -> Output {
+    project.output(&[&RUN, more].concat())
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(project: &Project, path: &str) -> Value {
+    serde_json::from_slice(&project.read(path)).unwrap()
+}
+
+const ITERATION: &str = "greeter-workspace/iteration-1";
+
+/// What a benchmark says, without times.
+fn numbers(project: &Project, path: &str) -> Value {
+    let mut benchmark = json(project, path);
+    benchmark["metadata"]["timestamp"] = Value::Null;
+    benchmark["notes"] = Value::Null;
+    for run in benchmark["runs"].as_array_mut().unwrap() {
+        run["result"]["time_seconds"] = Value::Null;
+    }
+    let summary = benchmark["run_summary"].as_object_mut().unwrap();
+    for (_, part) in summary.iter_mut() {
+        part["time_seconds"] = Value::Null;
+    }
+    benchmark
+}
+
+#[test]
+fn a_skill_that_helps_is_better_and_every_file_fits_its_schema() {
+    let project = greeter();
+    let output = run(&project, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("with_skill against without_skill: better"), "{text}");
+    assert_eq!(calls(&project), 24);
+    let run = format!("{ITERATION}/eval-3/with_skill/run-2");
+    let files = [
+        (format!("{ITERATION}/iteration.json"), Kind::Iteration),
+        (format!("{ITERATION}/suite.json"), Kind::EvalsSuite),
+        (format!("{ITERATION}/benchmark.json"), Kind::Benchmark),
+        (format!("{ITERATION}/eval_feedback_aggregate.json"), Kind::EvalFeedbackAggregate),
+        (format!("{ITERATION}/eval-3/eval_metadata.json"), Kind::EvalMetadata),
+        (format!("{run}/run.json"), Kind::Run),
+        (format!("{run}/timing.json"), Kind::Timing),
+        (format!("{run}/metrics.json"), Kind::Metrics),
+        (format!("{run}/structural.json"), Kind::Structural),
+        (format!("{run}/grading.json"), Kind::EvalsGrading),
+    ];
+    for (path, kind) in files {
+        let problems = kind.check(&project.read(&path));
+        assert!(problems.iter().next().is_none(), "{path}: {problems:?}");
+    }
+    let grading = json(&project, &format!("{run}/grading.json"));
+    assert_eq!(grading["summary"]["pass_rate"], 1.0, "{grading:#}");
+    let baseline = json(&project, &format!("{ITERATION}/eval-3/without_skill/run-2/grading.json"));
+    assert_eq!(baseline["summary"]["passed"], 1, "{baseline:#}");
+    assert_eq!(json(&project, &format!("{run}/run.json"))["skill_loaded"], true);
+}
+
+#[test]
+fn the_plan_is_shown_and_a_dry_run_leaves_nothing() {
+    let project = greeter();
+    let output = run(&project, &["--dry-run", "--runs", "5", "--case", "[12]"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stderr(&output);
+    assert!(text.contains("2 cases x with_skill and without_skill x 5 runs = 20 runs"), "{text}");
+    assert!(text.contains("at most 40 calls: 20 of the agent, 20 of the judge"), "{text}");
+    assert!(!project.path().join("greeter-workspace").exists());
+    assert_eq!(calls(&project), 0);
+}
+
+#[test]
+fn a_budget_stops_it_and_the_same_command_goes_on() {
+    let project = greeter();
+    let output = run(&project, &["--max-calls", "7", "--jobs", "1"]);
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    assert!(stderr(&output).contains("--max-calls 7 is used up"), "{}", stderr(&output));
+    let before = calls(&project);
+    assert!((3..=7).contains(&before), "{before}");
+    assert!(json(&project, &format!("{ITERATION}/iteration.json"))["partial"].is_string());
+    let output = run(&project, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert!(stderr(&output).contains("going on with"), "{}", stderr(&output));
+    assert_eq!(calls(&project), 24, "no run is paid for twice");
+    assert!(json(&project, &format!("{ITERATION}/iteration.json"))["finished"].is_string());
+    let output = run(&project, &["--case", "1"]);
+    assert!(stderr(&output).contains("iteration-2"), "a finished one is not gone on with");
+}
+
+#[test]
+fn resume_is_refused_with_what_is_different() {
+    let project = greeter();
+    let none = run(&project, &["--resume"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(stderr(&none).contains("there is no unfinished iteration"), "{}", stderr(&none));
+    run(&project, &["--max-calls", "3"]);
+    let other = run(&project, &["--resume", "--runs", "4"]);
+    assert_eq!(other.status.code(), Some(2));
+    let text = stderr(&other);
+    assert!(text.contains("the number of runs was 2 and is 4 now"), "{text}");
+    project.good_skill("greeter").file("greeter/more.md", "changed");
+    let changed = run(&project, &["--case", "1"]);
+    let text = stderr(&changed);
+    assert!(
+        text.contains("iteration-1 stays unfinished") && text.contains("other files"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_second_process_is_told_who_holds_the_workspace() {
+    let project = greeter();
+    set_agent(&project, "sleep 5");
+    let mut first = project.command(&RUN);
+    first.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+    let mut first = first.spawn().unwrap();
+    while calls(&project) == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = run(&project, &[]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains("is in use by `") && text.contains("run greeter"), "{text}");
+    assert!(text.contains(&format!("process {}", first.id())), "{text}");
+}
+
+#[test]
+fn a_recording_is_replayed_without_agent_and_judge() {
+    let project = greeter();
+    let recorded = run(&project, &["--record", "tape", "--seed", "7"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", project.shown(&recorded));
+    let before = numbers(&project, &format!("{ITERATION}/benchmark.json"));
+    fs_err::remove_file(project.path().join("agent.sh")).unwrap();
+    fs_err::remove_file(project.path().join("judge.sh")).unwrap();
+    fs_err::remove_dir_all(project.path().join("greeter-workspace")).unwrap();
+    let replayed = run(&project, &["--replay", "tape", "--seed", "7"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", project.shown(&replayed));
+    assert_eq!(numbers(&project, &format!("{ITERATION}/benchmark.json")), before);
+    let missing = project.output(
+        &[&RUN[..4], &["--judge", "none", "--replay", "tape", "--model", "other"]].concat(),
+    );
+    assert_eq!(missing.status.code(), Some(3), "{}", project.shown(&missing));
+    assert!(stderr(&missing).contains("Greet reader number 1"), "{}", stderr(&missing));
+}
+
+#[test]
+fn a_baseline_is_taken_over_unless_something_differs() {
+    let project = greeter();
+    run(&project, &[]);
+    project.file("greeter/more.md", "the skill has changed");
+    let before = calls(&project);
+    let output = run(&project, &["--baseline-from", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert_eq!(calls(&project) - before, 12, "only the runs with the skill are paid for");
+    let refused = run(&project, &["--baseline-from", "1", "--timeout", "9m", "--runs", "1"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let text = stderr(&refused);
+    assert!(text.contains("the number of runs was 2 and is 1 now"), "{text}");
+    assert!(text.contains("the timeout was 600.0 and is 540.0 now"), "{text}");
+}
+
+#[test]
+fn shards_together_are_the_same_as_one_run() {
+    let project = greeter();
+    run(&project, &["--workspace", "whole"]);
+    for part in ["1/3", "2/3", "3/3"] {
+        let workspace = format!("part-{}", &part[..1]);
+        let output = run(&project, &["--shard", part, "--workspace", &workspace]);
+        assert!(output.status.code().is_some_and(|code| code != 2), "{}", project.shown(&output));
+    }
+    let some = project.output(&["merge", "part-1", "part-3", "--out", "all"]);
+    assert_eq!(some.status.code(), Some(3));
+    assert!(stderr(&some).contains("runs are missing:\n  eval-"), "{}", stderr(&some));
+    let all = project.output(&["merge", "part-1", "part-2", "part-3", "--out", "all"]);
+    assert_eq!(all.status.code(), Some(0), "{}", project.shown(&all));
+    assert_eq!(
+        numbers(&project, "all/benchmark.json")["run_summary"],
+        numbers(&project, "whole/iteration-1/benchmark.json")["run_summary"]
+    );
+    run(&project, &["--workspace", "other", "--runs", "1", "--case", "1"]);
+    let refused = project.output(&["merge", "part-1", "other", "--out", "mixed"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("do not belong together"), "{}", stderr(&refused));
+}
+
+#[test]
+fn an_agent_that_may_not_work_stops_everything_at_once() {
+    let project = greeter();
+    set_agent(
+        &project,
+        "echo '{\"type\":\"error\",\"status\":401,\"message\":\"bad key\",\"reason\":\"authentication\"}'; exit 1",
+    );
+    let output = run(&project, &["--jobs", "2"]);
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let text = stderr(&output);
+    assert!(text.contains("nothing more is started: authentication: bad key"), "{text}");
+    assert!(text.contains("no run has a result"), "{text}");
+    assert!(calls(&project) <= 3, "{}", calls(&project));
+    set_agent(&project, "");
+    let output = run(&project, &[]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "the same command tries them again: {}",
+        project.shown(&output)
+    );
+}
+
+#[test]
+fn without_a_judge_nothing_is_run_unless_nobody_is_wanted() {
+    let project = greeter();
+    let output = project.output(&RUN[..4]);
+    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+    assert!(stderr(&output).contains("--judge none runs only the structural checks"));
+    assert_eq!(calls(&project), 0);
+    let output = project.output(&[&RUN[..4], &["--judge", "none", "--runs", "1"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+}
+
+#[test]
+fn bad_input_is_refused_before_anything_is_run() {
+    let project = greeter();
+    let refused = |args: &[&str], what: &str| {
+        let output = project.output(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", project.shown(&output));
+        assert!(stderr(&output).contains(what), "{args:?}: {}", stderr(&output));
+        assert_eq!(calls(&project), 0);
+    };
+    refused(&["run", "nowhere"], "SKILL_DIR_MISSING");
+    refused(&[&RUN[..], &["--evals", "none.json"]].concat(), "the suite cannot be read");
+    refused(&[&RUN[..], &["--case", "nothing-*"]].concat(), "matches no case; there are 1, 2");
+    refused(&[&RUN[..], &["--baseline", "old"]].concat(), "no earlier version");
+    refused(&[&RUN[..2], &["--agent", "cloude"]].concat(), "did you mean `claude`?");
+    let eval = |field: &str| {
+        format!(r#"{{"skill_name": "greeter", "evals": [{{"id": 1, "prompt": "x", {field}}}]}}"#)
+    };
+    let evals = [&RUN[..], &["--evals", "bad.json"]].concat();
+    project.file("bad.json", eval(r#""files": ["../../etc/passwd"], "expectations": ["x"]"#));
+    refused(&evals, "leads out of the folder");
+    project.file("bad.json", eval(r#""files": ["gone.txt"], "expectations": ["x"]"#));
+    refused(&evals, "gone.txt");
+    project.file(
+        "bad.json",
+        eval(
+            r#""structural_expectations": [{"id": "S1", "type": "file_contains", "description": "d", "pattern": "a",
+            "match_regex": "(", "critical": true}]"#,
+        ),
+    );
+    refused(&evals, "S1");
+    project.file("bad.json", "{\"evals\": [");
+    refused(&evals, "bad.json:1:12");
+}
+
+#[test]
+fn results_for_ci_systems_name_what_failed() {
+    let project = greeter();
+    set_agent(&project, "SKILLGAUGE_SKILLS=/nowhere");
+    let junit = run(&project, &["--out-format", "junit", "--runs", "1", "--baseline", "none"]);
+    assert_eq!(junit.status.code(), Some(1), "{}", project.shown(&junit));
+    let text = String::from_utf8(junit.stdout).unwrap();
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let suite = document.descendants().find(|node| node.has_tag_name("testsuite")).unwrap();
+    assert_eq!((suite.attribute("tests"), suite.attribute("failures")), (Some("6"), Some("6")));
+    assert!(text.contains("it says hello"), "{text}");
+    let github = run(&project, &["--out-format", "github", "--runs", "1", "--baseline", "none"]);
+    let text = String::from_utf8(github.stdout).unwrap();
+    assert!(text.starts_with("::error title=1::0 of 1 runs with the skill passed%0A"), "{text}");
+    let markdown =
+        run(&project, &["--out-format", "markdown", "--runs", "1", "--baseline", "none"]);
+    assert!(String::from_utf8(markdown.stdout).unwrap().starts_with("# "));
+}
+
+#[test]
+fn a_suite_of_cases_is_graded_in_its_own_shape() {
+    let project = greeter();
+    project.file("cases.json", r#"{"version": "1.0", "skill": "greeter", "cases": [{"id": "hello", "prompt": "Greet",
+        "files": [], "expectations": [{"criterion": "greets", "description": "The file greeting.txt begins with Hello", "required": true}]}]}"#);
+    script(
+        &project,
+        "judge.sh",
+        r#"#!/bin/sh
+cat > /dev/null
+echo '{"criteria":{"C1":{"reasoning":"greets","quotes":["Hello, reader"],"score":4}},"conventions":{"description_field":{"details":"d","passed":true},"progressive_disclosure":{"details":"d","passed":true},"type_alignment":{"details":"d","passed":true}},"claims":[],"user_notes_summary":"","eval_feedback":""}'
+"#,
+    );
+    let output = run(&project, &["--evals", "cases.json", "--runs", "1", "--baseline", "none"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    for path in [
+        format!("{ITERATION}/eval-hello/with_skill/run-1/grading.json"),
+        "greeter-workspace/grading/hello_v0_run1.json".to_owned(),
+    ] {
+        let problems = Kind::CasesGrading.check(&project.read(&path));
+        assert!(problems.iter().next().is_none(), "{path}: {problems:?}");
+        assert_eq!(json(&project, &path)["overall"], "pass");
+    }
+}
+
+/// Whether any file of the workspace is half-written or left over.
+fn no_drafts(folder: &Path) {
+    for entry in fs_err::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(!name.starts_with(".draft-"), "{}", entry.path().display());
+        if entry.file_type().unwrap().is_dir() {
+            no_drafts(&entry.path());
+        }
+    }
+}
+
+#[test]
+fn killed_fifty_times_it_comes_to_the_same_result_and_pays_for_no_run_twice() {
+    let project = greeter();
+    run(&project, &["--workspace", "undisturbed", "--jobs", "2"]);
+    let undisturbed = calls(&project);
+    fs_err::remove_file(project.path().join("calls.log")).unwrap();
+    set_agent(&project, "sleep 0.02");
+    let args = [&RUN[..], &["--runs", "20", "--jobs", "2"]].concat();
+    let mut kills = 0;
+    let mut random: u64 = 42;
+    loop {
+        let mut command = project.command(&args);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // A small generator: where it is killed should differ, and be the same in every run of this test.
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(60 + (random >> 33) % 240));
+        if kills == 50 || child.try_wait().unwrap().is_some() {
+            assert_eq!(child.wait().unwrap().code(), Some(0));
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    }
+    assert!(kills >= 10, "it was over too soon to be disturbed: {kills}");
+    let all = 6 * 2 * 20;
+    let made = calls(&project);
+    assert!(
+        made >= all && made <= all + 2 * kills,
+        "{made} calls for {all} runs and {kills} kills"
+    );
+    let killed = numbers(&project, &format!("{ITERATION}/benchmark.json"));
+    assert_eq!(killed["runs"].as_array().unwrap().len(), all);
+    for configuration in ["with_skill", "without_skill"] {
+        let whole = numbers(&project, "undisturbed/iteration-1/benchmark.json");
+        assert_eq!(
+            killed["run_summary"][configuration]["pass_rate"],
+            whole["run_summary"][configuration]["pass_rate"]
+        );
+    }
+    assert_eq!(undisturbed, 24);
+    no_drafts(&project.path().join(ITERATION).join("eval-1"));
+}
+
+#[test]
+fn whatever_an_agent_leaves_behind_the_rest_goes_on() {
+    let project = greeter();
+    let one = ["--runs", "1", "--case", "1", "--baseline", "none"];
+    let odd = r#"
+printf x > "$(printf 'two\nlines.txt')"
+ln -s / root
+ln -s /etc/passwd passwd
+truncate -s 2G huge.bin"#;
+    set_agent(&project, odd);
+    let output = run(&project, &one);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let outputs = project.path().join(ITERATION).join("eval-1/with_skill/run-1/outputs");
+    assert!(outputs.join("two\nlines.txt").is_file() && outputs.join("greeting.txt").is_file());
+    assert!(!outputs.join("root").exists() && !outputs.join("passwd").exists());
+    assert!(!outputs.join("huge.bin").exists());
+    let record = json(&project, &format!("{ITERATION}/eval-1/with_skill/run-1/run.json"));
+    assert!(record["notes"].to_string().contains("huge.bin"), "{record:#}");
+    set_agent(&project, "mkdir many; seq 1 100000 | sed 's,^,many/,' | xargs touch");
+    let output = run(&project, &one);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let record = json(&project, "greeter-workspace/iteration-2/eval-1/with_skill/run-1/run.json");
+    assert_eq!(record["outcome"], "completed", "{record:#}");
+}
+
+#[test]
+fn a_full_disk_loses_a_run_and_nothing_else() {
+    let project = greeter();
+    set_agent(&project, "head -c 150000 /dev/zero > big.bin");
+    let program = env!("CARGO_BIN_EXE_skillgauge");
+    let args = "run greeter --agent command:./agent.sh --judge command:./judge.sh --jobs 1 --runs 1 --baseline none --workspace disk";
+    let script = format!(
+        "mkdir disk && mount -t tmpfs -o size=600k tmpfs disk || exit 99
+{program} {args}; echo first $?
+mount -o remount,size=20m disk
+{program} {args}; echo second $?
+ls disk/iteration-1"
+    );
+    let mut unshare = std::process::Command::new("unshare");
+    unshare.args(["--mount", "sh", "-c", &script]).current_dir(project.path());
+    let output = unshare.output();
+    let Ok(output) = output.map_err(|error| error.to_string()) else {
+        eprintln!("SKIPPED a_full_disk: unshare cannot be started");
+        return;
+    };
+    if output.status.code() == Some(99) || stderr(&output).contains("unshare") {
+        eprintln!("SKIPPED a_full_disk: this machine lets nobody mount: {}", stderr(&output));
+        return;
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("first 3"), "{text}{}", stderr(&output));
+    assert!(stderr(&output).contains("No space left on device"), "{}", stderr(&output));
+    assert!(text.contains("second 0"), "{text}{}", stderr(&output));
+    assert!(text.contains("benchmark.json"), "{text}");
+}
