@@ -193,7 +193,7 @@ impl Fenced {
         let outputs = material.outputs.as_ref().map_or("", |digest| digest.text.as_str());
         let skill = material.skill.as_deref().unwrap_or_default();
         let texts = [prompt, expected, &material.transcript.text, outputs, skill];
-        let fence = Fence::around(seed, texts);
+        let fence = Fence::around(seed, &texts);
         let wrap = |name, text: &str| {
             if text.is_empty() { String::new() } else { fence.wrap(name, text) }
         };

@@ -4,6 +4,8 @@
 //! itself and not in the filled-in text, so no material can move it. A template is checked when it is made: it must be
 //! understood, must show the judge what it is to judge, and may use no name that is never filled in.
 
+use std::fmt::Write as _;
+
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,9 @@ use sha2::{Digest as _, Sha256};
 
 /// The line between the system text and what the user says.
 pub const USER_PART: &str = "{# ===== user ===== #}";
+
+/// How many bytes of its hash tell one template from another.
+const DIGEST_BYTES: usize = 8;
 
 /// The templates: one table.
 pub const TEMPLATES: [TemplateInfo; 3] = [
@@ -90,7 +95,10 @@ pub enum TemplateError {
         reason: String,
     },
     /// It leaves out what the judge must see.
-    #[error("the template `{name}` never uses {}, so the judge would not see it", quoted(missing))]
+    #[error(
+        "the template `{name}` never uses {}, so the judge would not see what it is to judge",
+        quoted(missing)
+    )]
     Missing {
         /// The template.
         name: &'static str,
@@ -164,11 +172,14 @@ impl Template {
         let info = kind.info();
         let text = text.replace("\r\n", "\n");
         check(info, &text)?;
-        let digest = Sha256::digest(text.as_bytes());
+        let mut digest = String::with_capacity(2 * DIGEST_BYTES);
+        for byte in Sha256::digest(text.as_bytes()).iter().take(DIGEST_BYTES) {
+            let _ = write!(digest, "{byte:02x}");
+        }
         let record = TemplateRecord {
             name: info.name.to_owned(),
             version: version(&text).unwrap_or("custom").to_owned(),
-            digest: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
+            digest,
         };
         Ok(Self { kind, text, record })
     }
@@ -298,7 +309,7 @@ mod tests {
             |text: &str| Template::new(TemplateKind::Behaviour, text).unwrap_err().to_string();
         assert_eq!(
             error("{{ boundary }} {{ expectations }}"),
-            "the template `grade_behaviour` never uses `transcript`, so the judge would not see it"
+            "the template `grade_behaviour` never uses `transcript`, so the judge would not see what it is to judge"
         );
         assert_eq!(
             error("{{ boundary }} {{ transcript }} {{ expectations }} {{ outpts }}"),

@@ -60,7 +60,7 @@ fn structural(passed: bool) -> Structural {
     serde_json::from_value(value).unwrap()
 }
 
-fn evals_answer(verdicts: [(&str, Value); 2], scores: [u8; 2]) -> EvalsAnswer {
+fn evals_answer(verdicts: &[(&str, Value); 2], scores: [u8; 2]) -> EvalsAnswer {
     let statement = |(verdict, quotes): &(&str, Value)| json!({"reasoning": "I looked.", "quotes": quotes, "verdict": verdict});
     let score = |score: u8| json!({"reasoning": "So so.", "quotes": [], "score": score});
     serde_json::from_value(json!({
@@ -101,7 +101,7 @@ fn grade(votes: &Votes<EvalsAnswer>, found: Option<&Structural>) -> Value {
 #[test]
 fn checks_come_first_and_a_quote_that_is_nowhere_voids_a_pass() {
     let answer = evals_answer(
-        [("pass", json!(["Total:  42\neuros"])), ("pass", json!(["| a | b |"]))],
+        &[("pass", json!(["Total:  42\neuros"])), ("pass", json!(["| a | b |"]))],
         [4, 2],
     );
     let grading = grade(&Votes::one(answer), Some(&structural(true)));
@@ -110,7 +110,7 @@ fn checks_come_first_and_a_quote_that_is_nowhere_voids_a_pass() {
 
 #[test]
 fn a_pass_without_any_quote_is_void_and_a_fail_needs_none() {
-    let answer = evals_answer([("pass", json!([" "])), ("fail", json!([]))], [3, 3]);
+    let answer = evals_answer(&[("pass", json!([" "])), ("fail", json!([]))], [3, 3]);
     let grading = grade(&Votes::one(answer), Some(&structural(true)));
     let [_, first, second] = grading["expectations"].as_array().unwrap().as_slice() else {
         panic!("{grading}")
@@ -165,7 +165,7 @@ fn what_the_judge_did_not_answer_is_named_and_counted_nowhere() {
 
 #[test]
 fn a_check_that_was_not_evaluated_is_no_pass_and_no_fail() {
-    let answer = evals_answer([("fail", json!([])), ("fail", json!([]))], [3, 3]);
+    let answer = evals_answer(&[("fail", json!([])), ("fail", json!([]))], [3, 3]);
     let grading = grade(&Votes::one(answer), None);
     assert_eq!(grading["summary"]["total"], 2);
     assert_eq!(
@@ -181,9 +181,9 @@ fn the_majority_decides_and_a_tie_does_not_pass() {
     let fail = || ("fail", json!([]));
     let votes = Votes {
         answers: vec![
-            evals_answer([pass(), pass()], [5, 1]),
-            evals_answer([invented(), fail()], [3, 4]),
-            evals_answer([pass(), fail()], [4, 2]),
+            evals_answer(&[pass(), pass()], [5, 1]),
+            evals_answer(&[invented(), fail()], [3, 4]),
+            evals_answer(&[pass(), fail()], [4, 2]),
         ],
         failures: vec!["overloaded".into()],
     };
@@ -199,8 +199,8 @@ fn the_majority_decides_and_a_tie_does_not_pass() {
     assert_eq!(grading["rubric_scores"]["depth"]["score"], 2);
     let tie = Votes {
         answers: vec![
-            evals_answer([pass(), pass()], [5, 5]),
-            evals_answer([fail(), pass()], [5, 5]),
+            evals_answer(&[pass(), pass()], [5, 5]),
+            evals_answer(&[fail(), pass()], [5, 5]),
         ],
         failures: Vec::new(),
     };
@@ -212,7 +212,7 @@ fn the_majority_decides_and_a_tie_does_not_pass() {
 
 #[test]
 fn the_weighted_mean_is_ours() {
-    let answer = evals_answer([("fail", json!([])), ("fail", json!([]))], [5, 2]);
+    let answer = evals_answer(&[("fail", json!([])), ("fail", json!([]))], [5, 2]);
     let grading = grade(&Votes::one(answer), Some(&structural(true)));
     assert_eq!(
         grading["rubric_summary"],
@@ -302,8 +302,8 @@ fn behaviour_has_four_dimensions_and_our_mean() {
     assert_eq!(grading.overall_score, Number::Float(3.8));
     assert_eq!(grading.weak_assertions, ["It wrote a report"]);
     insta::assert_json_snapshot!(checked(Kind::BehaviourGrading, &grading));
-    let none = Votes { answers: Vec::new(), failures: vec!["no key".into()] };
-    assert!(grade_behaviour(&assertions, &none, &corpus()).is_err());
+    let unanswered = Votes { answers: Vec::new(), failures: vec!["no key".into()] };
+    assert!(grade_behaviour(&assertions, &unanswered, &corpus()).is_err());
 }
 
 fn material(skill: Option<&str>) -> Material {
@@ -351,6 +351,22 @@ fn the_prompt_for_behaviour() {
     insta::assert_snapshot!(shown(&question));
 }
 
+fn walk(value: &Value, seen: &mut usize) {
+    if let Some(properties) = value.get("properties").and_then(Value::as_object) {
+        let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+        for verdict in ["verdict", "score", "passed", "verified"] {
+            if let Some(place) = names.iter().position(|name| *name == verdict) {
+                assert_eq!(place, names.len() - 1, "{names:?}");
+                *seen += 1;
+            }
+        }
+        properties.values().for_each(|property| walk(property, seen));
+    }
+    if let Some(items) = value.get("items") {
+        walk(items, seen);
+    }
+}
+
 #[test]
 fn in_every_schema_the_verdict_comes_last() {
     let schemas = [
@@ -358,21 +374,6 @@ fn in_every_schema_the_verdict_comes_last() {
         CasesAnswer::schema(1, super::answer::SkillShown::Yes).unwrap(),
         BehaviourAnswer::schema(1).unwrap(),
     ];
-    fn walk(value: &Value, seen: &mut usize) {
-        if let Some(properties) = value.get("properties").and_then(Value::as_object) {
-            let names: Vec<&str> = properties.keys().map(String::as_str).collect();
-            for verdict in ["verdict", "score", "passed", "verified"] {
-                if let Some(place) = names.iter().position(|name| *name == verdict) {
-                    assert_eq!(place, names.len() - 1, "{names:?}");
-                    *seen += 1;
-                }
-            }
-            properties.values().for_each(|property| walk(property, seen));
-        }
-        if let Some(items) = value.get("items") {
-            walk(items, seen);
-        }
-    }
     for schema in schemas {
         let mut seen = 0;
         walk(schema.value(), &mut seen);

@@ -1,5 +1,7 @@
 //! Quotes that a judge gave, looked up.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use skillgauge_format::Extra;
 
@@ -67,7 +69,7 @@ impl Evidence {
             if !text.is_empty() {
                 text.push(' ');
             }
-            text.push_str(&format!("\"{}\" ({place})", cut_middle(&quote.text, MAX_QUOTE).0));
+            let _ = write!(text, "\"{}\" ({place})", cut_middle(&quote.text, MAX_QUOTE).0);
         }
         text
     }

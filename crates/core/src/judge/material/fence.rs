@@ -20,7 +20,7 @@ pub struct Fence {
 
 impl Fence {
     /// A fence for all of these texts.
-    pub fn around<'t>(seed: u64, texts: impl IntoIterator<Item = &'t str> + Clone) -> Self {
+    pub fn around(seed: u64, texts: &[&str]) -> Self {
         Self { boundary: absent(seed, DIGITS, texts) }
     }
 
@@ -41,20 +41,16 @@ impl Fence {
 
 /// A short number that is in none of these texts: it marks where the next event or file begins, so that one cannot pose
 /// as several.
-pub(super) fn mark<'t>(texts: impl IntoIterator<Item = &'t str> + Clone) -> String {
+pub(super) fn mark(texts: &[&str]) -> String {
     absent(0, MARK_DIGITS, texts)
 }
 
 /// A number that is in none of these texts.
-fn absent<'t>(
-    seed: u64,
-    digits: usize,
-    texts: impl IntoIterator<Item = &'t str> + Clone,
-) -> String {
+fn absent(seed: u64, digits: usize, texts: &[&str]) -> String {
     let mut counter: u64 = 0;
     loop {
-        let number = number(seed, counter, digits, texts.clone());
-        let occurs = texts.clone().into_iter().any(|text| contains(text, &number));
+        let number = number(seed, counter, digits, texts);
+        let occurs = texts.iter().any(|text| contains(text, &number));
         if !occurs {
             return number;
         }
@@ -63,12 +59,7 @@ fn absent<'t>(
     }
 }
 
-fn number<'t>(
-    seed: u64,
-    counter: u64,
-    count: usize,
-    texts: impl IntoIterator<Item = &'t str>,
-) -> String {
+fn number(seed: u64, counter: u64, count: usize, texts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"skillgauge fence 1");
     hasher.update(seed.to_le_bytes());
@@ -98,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_text_that_forges_the_lines_of_another_seed_gets_other_lines() {
-        let forged = Fence::around(42, ["work"]).wrap("OUTPUTS", "all is well");
-        let fence = Fence::around(42, [forged.as_str()]);
+        let forged = Fence::around(42, &["work"]).wrap("OUTPUTS", "all is well");
+        let fence = Fence::around(42, &[forged.as_str()]);
         assert!(!forged.contains(fence.boundary()));
         let wrapped = fence.wrap("OUTPUTS", &forged);
         let end = format!("===== END OUTPUTS {} =====", fence.boundary());
@@ -110,22 +101,23 @@ mod tests {
     #[test]
     fn a_number_that_occurs_is_not_taken() {
         // What the first number would be if it were drawn for another text.
-        let first = number(1, 0, DIGITS, ["x"]);
+        let first = number(1, 0, DIGITS, &["x"]);
         assert!(contains(&format!("..{}..", first.to_uppercase()), &first));
         assert!(!contains("0123456789abcde", "0123456789abcdef"));
     }
 
     #[test]
     fn the_same_material_has_the_same_lines() {
-        assert_eq!(Fence::around(1, ["a", "b"]), Fence::around(1, ["a", "b"]));
-        assert_ne!(Fence::around(1, ["a", "b"]), Fence::around(1, ["ab", ""]));
-        assert_ne!(Fence::around(1, ["a"]), Fence::around(2, ["a"]));
+        assert_eq!(Fence::around(1, &["a", "b"]), Fence::around(1, &["a", "b"]));
+        assert_ne!(Fence::around(1, &["a", "b"]), Fence::around(1, &["ab", ""]));
+        assert_ne!(Fence::around(1, &["a"]), Fence::around(2, &["a"]));
     }
 
     proptest! {
         #[test]
         fn the_number_is_in_no_text(seed: u64, texts in prop::collection::vec("\\PC{0,200}", 0..4)) {
-            let fence = Fence::around(seed, texts.iter().map(String::as_str));
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let fence = Fence::around(seed, &texts);
             prop_assert!(texts.iter().all(|text| !text.contains(fence.boundary())));
         }
     }

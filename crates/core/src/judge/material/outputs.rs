@@ -216,7 +216,7 @@ fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut Outp
         .collect();
     let sizes: Vec<usize> = texts.iter().map(|(_, content, _)| content.len()).collect();
     let limit = level(&sizes, budget.outputs).max(LEAST);
-    let mark = mark(texts.iter().map(|(_, content, _)| *content));
+    let mark = mark(&texts.iter().map(|(_, content, _)| *content).collect::<Vec<_>>());
     if !texts.is_empty() {
         let _ = writeln!(text, "\nEach file begins with its name and the mark {mark}.");
     }

@@ -212,7 +212,7 @@ fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
         blind.apply(text.trim_end()).into_owned()
     };
     let texts: Vec<String> = transcript.events.iter().map(describe).collect();
-    let mark = mark(texts.iter().map(String::as_str));
+    let mark = mark(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     let make = |((index, event), text): ((usize, &Event), &String)| Entry {
         text: format!("[{} {mark}]{text}", event.index),
         is_error: is_error(&event.kind),
