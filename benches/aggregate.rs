@@ -1,0 +1,141 @@
+//! Benchmark of `skillgauge bench`: aggregating an iteration, beside the public skill-creator's script.
+//!
+//! `cargo bench -p skillgauge --bench aggregate` writes an iteration, lets both aggregate it in turns, and prints a
+//! section of docs/performance.md; with `--write` it also puts it there. The script is not ours: its folder comes from
+//! `SKILLGAUGE_SKILL_CREATOR`, and without it only our side is measured, and the page says so. Invariant: the
+//! benchmark asserts nothing about speed; it reports, and says which goals were met.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use serde_json::Value;
+
+use crate::iteration::Shape;
+use crate::report::{Report, Rival};
+
+#[path = "validate/child.rs"]
+#[expect(dead_code, reason = "shared with the other benchmarks, which need more of it")]
+mod child;
+#[path = "validate/host.rs"]
+mod host;
+#[path = "aggregate/iteration.rs"]
+mod iteration;
+#[path = "validate/page.rs"]
+mod page;
+#[path = "aggregate/report.rs"]
+mod report;
+#[path = "validate/sample.rs"]
+mod sample;
+
+/// Measures `skillgauge bench` beside aggregate_benchmark.py.
+#[derive(Parser)]
+struct Arguments {
+    /// Cases in the iteration; each is run 10 times with the skill and 10 times without it
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    cases: u32,
+    /// Aggregations by each side
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// Replace the section in docs/performance.md
+    #[arg(long)]
+    write: bool,
+    /// Measure another build of skillgauge
+    #[arg(long, value_name = "FILE", default_value = env!("CARGO_BIN_EXE_skillgauge"))]
+    program: PathBuf,
+    /// Cargo passes this to a benchmark, but not when it runs benchmarks as tests
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.get(1).map(String::as_str) == Some(child::MEASURE) {
+        return child::measure_only_child(&arguments[2..]);
+    }
+    let mut arguments = Arguments::parse();
+    if !arguments.bench {
+        // `cargo test --benches` only wants to know that it works.
+        (arguments.cases, arguments.repetitions) = (2, 1);
+    }
+    let section = measure(&arguments)?.render();
+    write!(std::io::stdout(), "{section}")?;
+    if arguments.write {
+        let path = page::replace("aggregate", &section)?;
+        say(&format!("wrote {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn measure(arguments: &Arguments) -> Result<Report> {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let folder = place.path().join("bench-workspace/iteration-1");
+    let shape = Shape { cases: arguments.cases, runs: 10 };
+    say("writing the iteration")?;
+    let written = iteration::write(&folder, shape)?;
+    let script = script()?;
+    let theirs = place.path().join("theirs.json");
+    let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not text");
+    let (folder_text, theirs_text) = (text(&folder)?, text(&theirs)?);
+    let load = host::load();
+    let (mut ours, mut rival) = (Vec::new(), Vec::new());
+    // The first turn of each only brings the files into the cache.
+    for repetition in 0..=arguments.repetitions {
+        say(&format!("turn {repetition} of {}", arguments.repetitions))?;
+        let cost = child::measure(&arguments.program, &["bench", &folder_text])?;
+        if repetition > 0 {
+            ours.push(cost);
+        }
+        let Some(script) = &script else { continue };
+        let call = [&text(script)?, &folder_text, "--output", &theirs_text];
+        let cost = child::measure(Path::new("/usr/bin/env"), &[&["python3"], &call[..]].concat())?;
+        if repetition > 0 {
+            rival.push(cost);
+        }
+    }
+    let rival = match script {
+        Some(_) => Some(Rival { costs: rival, numbers: agreement(&folder, &theirs)? }),
+        None => None,
+    };
+    Ok(Report { machine: host::describe(), load, shape, written, ours, rival })
+}
+
+/// The script; nothing when nobody says where it is.
+fn script() -> Result<Option<PathBuf>> {
+    let Some(folder) = std::env::var_os("SKILLGAUGE_SKILL_CREATOR") else {
+        say("SKILLGAUGE_SKILL_CREATOR is not set: the script is left out")?;
+        return Ok(None);
+    };
+    let script = PathBuf::from(folder).join("scripts/aggregate_benchmark.py");
+    ensure!(script.is_file(), "SKILLGAUGE_SKILL_CREATOR has no scripts/aggregate_benchmark.py");
+    Ok(Some(script))
+}
+
+/// A race in which the two did different things would say nothing: their summaries must have the same numbers.
+fn agreement(folder: &Path, theirs: &Path) -> Result<usize> {
+    let read = |path: &Path| -> Result<Value> { Ok(serde_json::from_slice(&fs_err::read(path)?)?) };
+    let (ours, theirs) = (read(&folder.join("benchmark.json"))?, read(theirs)?);
+    let runs = |benchmark: &Value| benchmark["runs"].as_array().map(Vec::len);
+    ensure!(runs(&ours) == runs(&theirs), "the two counted different numbers of runs");
+    compare(&theirs["run_summary"], &ours["run_summary"])
+}
+
+fn compare(theirs: &Value, ours: &Value) -> Result<usize> {
+    if let Value::Object(members) = theirs {
+        let mut count = 0;
+        for (key, value) in members {
+            count += compare(value, &ours[key]).with_context(|| key.clone())?;
+        }
+        return Ok(count);
+    }
+    let same = theirs == ours || (theirs.is_number() && theirs.as_f64() == ours.as_f64());
+    ensure!(same, "{theirs} is not {ours}");
+    Ok(1)
+}
+
+/// Progress for the person who waits; the result goes to standard output.
+fn say(what: &str) -> Result<()> {
+    writeln!(std::io::stderr(), "bench: {what}")?;
+    Ok(())
+}

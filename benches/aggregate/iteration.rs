@@ -1,0 +1,132 @@
+//! The iteration that is aggregated: what `skillgauge run` leaves of each run, with made-up results.
+//!
+//! Invariant: the same on every machine; the numbers in it come from a counter and not from chance.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use skillgauge_format::write::{rate, to_text};
+
+/// How large it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) cases: u32,
+    /// Runs of each case in each configuration.
+    pub(crate) runs: u32,
+}
+
+impl Shape {
+    /// Runs in all.
+    pub(crate) fn all(self) -> u32 {
+        self.cases * self.runs * 2
+    }
+}
+
+/// What was written.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Written {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) grading_bytes: u64,
+}
+
+impl Written {
+    fn file(&mut self, path: &Path, text: &str) -> Result<()> {
+        fs_err::write(path, text)?;
+        self.files += 1;
+        self.bytes += text.len() as u64;
+        Ok(())
+    }
+}
+
+/// Writes the iteration.
+pub(crate) fn write(folder: &Path, shape: Shape) -> Result<Written> {
+    let mut written = Written::default();
+    let mut counter = 0;
+    for case in 1..=shape.cases {
+        let case_folder = folder.join(format!("eval-{case}"));
+        fs_err::create_dir_all(&case_folder)?;
+        let metadata = json!({"eval_id": case, "eval_name": format!("Case {case}"), "prompt": "Tidy up the imports"});
+        written.file(&case_folder.join("eval_metadata.json"), &to_text(&metadata)?)?;
+        for configuration in ["with_skill", "without_skill"] {
+            for run in 1..=shape.runs {
+                counter += 1;
+                let run_folder = case_folder.join(configuration).join(format!("run-{run}"));
+                fs_err::create_dir_all(run_folder.join("outputs"))?;
+                let with_skill = configuration == "with_skill";
+                write_run(&run_folder, counter, with_skill, &mut written)?;
+            }
+        }
+    }
+    Ok(written)
+}
+
+fn write_run(folder: &Path, counter: u64, with_skill: bool, written: &mut Written) -> Result<()> {
+    let grading = to_text(&grading(counter, with_skill))?;
+    written.grading_bytes += grading.len() as u64;
+    written.file(&folder.join("grading.json"), &grading)?;
+    let millis = 20_000 + counter * 37 % 60_000;
+    #[expect(clippy::cast_precision_loss, reason = "a minute in milliseconds")]
+    let seconds = millis as f64 / 1000.0;
+    let tokens = 2000 + counter * 131 % 6000;
+    let timing = json!({
+        "total_tokens": tokens, "duration_ms": millis, "total_duration_seconds": seconds,
+        "executor_start": "2026-11-16T10:00:00Z", "executor_end": "2026-11-16T10:01:00Z",
+        "executor_duration_seconds": seconds
+    });
+    written.file(&folder.join("timing.json"), &to_text(&timing)?)?;
+    written.file(&folder.join("metrics.json"), &to_text(&metrics(counter))?)?;
+    let structural = json!({
+        "expectations": [], "summary": {"passed": 0, "failed": 0, "total": 0, "pass_rate": 0.0}, "gate_passed": true
+    });
+    written.file(&folder.join("structural.json"), &to_text(&structural)?)?;
+    let record = json!({
+        "format": "run", "format_version": {"major": 1, "minor": 0}, "outcome": "completed", "reason": "completed",
+        "agent": "claude", "model": "claude-sonnet-4-5", "seconds": seconds, "skill_loaded": with_skill,
+        "total_tokens": tokens, "attempts": [], "notes": []
+    });
+    written.file(&folder.join("run.json"), &to_text(&record)?)?;
+    written.file(&folder.join("outputs/result.md"), "# Result\n")?;
+    let event =
+        json!({"type": "text", "text": "I look at the imports of the next file."}).to_string();
+    let transcript = [event; 30].join("\n") + "\n";
+    written.file(&folder.join("transcript.jsonl"), &transcript)
+}
+
+fn metrics(counter: u64) -> Value {
+    let calls = counter % 23;
+    json!({
+        "tool_calls": {"Read": calls, "Write": 2, "Bash": 3}, "total_tool_calls": calls + 5, "total_steps": 12,
+        "files_created": ["result.md"], "errors_encountered": counter % 3, "output_chars": 9, "transcript_chars": 2100
+    })
+}
+
+/// Eight expectations with evidence, metrics, notes and feedback: about 3 kB, as judges write them.
+fn grading(counter: u64, with_skill: bool) -> Value {
+    let passes = |index: u64| (counter * 7 + index * 5) % 10 < if with_skill { 8 } else { 5 };
+    let expectations: Vec<Value> = (0..8)
+        .map(|index| {
+            json!({
+                "text": format!("Expectation {index}: the imports of every file are sorted and unused ones are gone"),
+                "passed": passes(index),
+                "evidence": "Found in src/main.rs line 12: `use std::fmt;` stands before `use std::io;`, as it should"
+            })
+        })
+        .collect();
+    let passed = (0..8).filter(|index| passes(*index)).count() as u64;
+    json!({
+        "expectations": expectations,
+        "summary": {"passed": passed, "failed": 8 - passed, "total": 8, "pass_rate": rate(passed, 8)},
+        "execution_metrics": metrics(counter),
+        "claims": [{"claim": "All imports are sorted", "type": "quality", "verified": true, "evidence": "looked"}],
+        "user_notes_summary": {"uncertainties": ["Whether generated files count"], "needs_review": [], "workarounds": []},
+        "eval_feedback": {
+            "suggestions": [{
+                "assertion": "Expectation 3: the imports are sorted",
+                "reason": "This would pass for a file without any imports. Add a file that has some."
+            }],
+            "overall": "The expectations look at the right things."
+        }
+    })
+}
