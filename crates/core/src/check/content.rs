@@ -151,15 +151,20 @@ fn hits(
 ) -> Result<usize, String> {
     let mut exempt = 0;
     let mut start = 0;
-    // Many hits on one long line have the same context, which is looked at once.
+    // Many hits on one long line have the same context, which is looked for once.
     let mut last: Option<(Range<usize>, bool)> = None;
     while let Some(hit) = needle.find(text, start).map_err(|error| error.to_string())? {
-        let around = context(text, &hit);
         let is_exempt = match &last {
-            Some((range, is_exempt)) if *range == around => *is_exempt,
-            _ => contexts.iter().any(|context| text[around.clone()].contains(context.as_str())),
+            _ if contexts.is_empty() => false,
+            Some((line, is_exempt)) if line.start <= hit.start && hit.end <= line.end => *is_exempt,
+            _ => {
+                let around = context(text, &hit);
+                let is_exempt =
+                    contexts.iter().any(|context| text[around.clone()].contains(context.as_str()));
+                last = Some((line_range(text, hit.start), is_exempt));
+                is_exempt
+            }
         };
-        last = Some((around, is_exempt));
         if is_exempt {
             exempt += 1;
         } else {
@@ -224,11 +229,16 @@ pub(super) fn shown(path: &Path, text: &str, hit: &Range<usize>) -> String {
 
 /// The number and the text of the line that a byte is on.
 pub(super) fn line_at(text: &str, offset: usize) -> (usize, &str) {
+    let number = memchr::memchr_iter(b'\n', &text.as_bytes()[..offset]).count() + 1;
+    (number, &text[line_range(text, offset)])
+}
+
+/// The line that a byte is on, without its newline.
+fn line_range(text: &str, offset: usize) -> Range<usize> {
     let bytes = text.as_bytes();
-    let number = memchr::memchr_iter(b'\n', &bytes[..offset]).count() + 1;
     let start = memchr::memrchr(b'\n', &bytes[..offset]).map_or(0, |newline| newline + 1);
     let end = memchr::memchr(b'\n', &bytes[offset..]).map_or(text.len(), |length| offset + length);
-    (number, &text[start..end])
+    start..end
 }
 
 fn merge(mut head: Evidence, places: Evidence) -> Evidence {

@@ -127,7 +127,7 @@ mod tests {
         assert!(matches("*.ts", "a.ts") && matches("*.ts", "x/y/a.ts"));
         assert!(!matches("*.ts", "a.tsx"));
         assert!(matches("{a,b}.md", "x/b.md") && !matches("{a,b}.md", "c.md"));
-        assert!(matches("[ab].md", "b.md") && matches("?.md", "é.md"));
+        assert!(matches("[ab].md", "b.md") && matches("?.md", "x.md"));
     }
 
     #[test]

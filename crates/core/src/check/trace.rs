@@ -104,7 +104,7 @@ fn is_error_line(line: &str) -> bool {
     if line.starts_with("panicked at") || line.starts_with("panic(") {
         return true;
     }
-    if line.starts_with("thread '") && line.contains("' panicked at") {
+    if line.starts_with("thread '") && line.contains(" panicked at ") {
         return true;
     }
     let starts = |start: &str| {
