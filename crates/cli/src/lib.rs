@@ -45,6 +45,8 @@ pub fn main() -> std::process::ExitCode {
         Command::Explain(args) => commands::explain::run(&args, &printer),
         Command::Schema(args) => commands::schema::run(&args, &printer),
         Command::Doctor(args) => commands::doctor::run(&args, &printer),
+        Command::Report(args) => commands::report::run(&args, &printer),
+        Command::Serve(args) => commands::serve::run(&args, &printer),
         Command::Transcript(args) => commands::transcript::run(&args, &printer),
         Command::Completions(args) => commands::completions::run(&args, &printer),
     };

@@ -3,7 +3,9 @@
 mod doctor;
 mod explain;
 mod measure;
+mod report;
 mod schema;
+mod serve;
 mod transcript;
 mod validate;
 
@@ -11,7 +13,9 @@ pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
+pub use report::ReportArgs;
 pub use schema::SchemaArgs;
+pub use serve::ServeArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 
@@ -44,6 +48,10 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
+    /// Write the pages of a workspace as one HTML file
+    Report(ReportArgs),
+    /// Show a workspace in the browser
+    Serve(ServeArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Show which agents and models can be used, and what is missing
@@ -64,7 +72,7 @@ pub struct CompletionsArgs {
 /// How `--help` groups the commands.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Look", &["validate", "explain"]),
-    ("See", &["transcript"]),
+    ("See", &["report", "serve", "transcript"]),
     ("About", &["doctor", "schema", "completions"]),
 ];
 

@@ -3,7 +3,9 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod report;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod transcript;
 pub(crate) mod validate;
 

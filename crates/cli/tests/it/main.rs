@@ -5,6 +5,7 @@
 mod command;
 mod doctor;
 mod explain;
+mod report;
 mod schema;
 mod transcript;
 mod validate;
