@@ -9,7 +9,9 @@
 pub mod model;
 mod page;
 mod report;
+mod server;
 mod time;
 
 pub use page::RenderError;
 pub use report::{ReportError, report};
+pub use server::{AppState, ServeError, app, listen, serve};

@@ -38,7 +38,8 @@ pub fn report(path: &Path) -> Result<String, ReportError> {
     let key = workspace.newest().unwrap_or(crate::model::SELF).to_owned();
     let iteration = workspace
         .iteration(&key)
-        .unwrap_or_else(|| Iteration::read(workspace.root(), crate::model::SELF));
+        .unwrap_or_else(|| Iteration::read(workspace.root(), crate::model::SELF))
+        .with_statistics();
     let previous = workspace.before(&key).and_then(|key| workspace.iteration(key));
     let (triggering, known) =
         (Triggering::read(workspace.root()), Versions::read(workspace.root()));

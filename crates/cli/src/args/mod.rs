@@ -9,7 +9,9 @@ mod measure;
 mod merge;
 mod package;
 mod run;
+mod report;
 mod schema;
+mod serve;
 mod transcript;
 mod trigger;
 mod validate;
@@ -25,7 +27,9 @@ pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
 pub use package::PackageArgs;
 pub use run::{BaselineArg, RunArgs, RunFormat};
+pub use report::ReportArgs;
 pub use schema::SchemaArgs;
+pub use serve::ServeArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use trigger::{TriggerArgs, TriggerFormat, ViaArg};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
@@ -80,6 +84,10 @@ pub enum Command {
     Package(PackageArgs),
     /// Measure whether a skill triggers for the right queries
     Trigger(TriggerArgs),
+    /// Write the pages of a workspace as one HTML file
+    Report(ReportArgs),
+    /// Show a workspace in the browser
+    Serve(ServeArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made

@@ -15,6 +15,8 @@ pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod snapshot;
+pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod transcript;
 pub(crate) mod trigger;
 pub(crate) mod validate;

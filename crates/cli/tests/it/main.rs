@@ -10,6 +10,7 @@ mod explain;
 mod grade;
 mod package;
 mod run;
+mod report;
 mod schema;
 mod transcript;
 mod validate;

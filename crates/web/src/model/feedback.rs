@@ -3,11 +3,11 @@
 //! A review has the skill-creator's `run_id`, `feedback` and `timestamp`, and of ours `mark` (`good` or `bad`) and
 //! `verdicts`, a list of `{text, passed}` where the person decided about an expectation. Fields of others are kept.
 
-use std::io::Write as _;
 use std::path::Path;
 
-use fs_err as fs;
 use serde_json::{Map, Value, json};
+
+use skillgauge_core::workspace::{WorkspaceError, write_atomically};
 
 use super::json::{Problem, Source, items, load, text, truth};
 use super::run::{Run, Verdict};
@@ -34,7 +34,7 @@ pub struct Review {
     pub mark: Option<Mark>,
     /// What the person decided about expectations.
     pub verdicts: Vec<Verdict>,
-    extra: Map<String, Value>,
+    pub(crate) extra: Map<String, Value>,
 }
 
 /// What a person thinks of a run.
@@ -68,8 +68,8 @@ pub enum SaveError {
     #[error("feedback.json is broken ({0}); repair or remove it first")]
     Broken(String),
     /// The folder cannot be written.
-    #[error("feedback.json cannot be written: {0}")]
-    Write(#[from] std::io::Error),
+    #[error(transparent)]
+    Write(#[from] WorkspaceError),
 }
 
 impl Feedback {
@@ -162,17 +162,7 @@ pub fn save(iteration: &Path, review: Review) -> Result<Feedback, SaveError> {
     };
     feedback.put(review);
     let text = format!("{:#}\n", feedback.to_json());
-    let mut file = tempfile::NamedTempFile::new_in(iteration)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // A temporary file is for its owner alone; this one is as shared as its folder.
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
-    file.persist(&path).map_err(|error| error.error)?;
-    fs::File::open(iteration).and_then(|folder| folder.sync_all()).unwrap_or_default();
+    write_atomically(&path, text.as_bytes())?;
     Ok(feedback)
 }
 
@@ -221,6 +211,8 @@ impl Review {
 
 #[cfg(test)]
 mod tests {
+    use fs_err as fs;
+
     use super::*;
 
     fn review(run_id: &str, comment: &str, mark: Option<Mark>) -> Review {

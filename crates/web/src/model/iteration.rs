@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+use skillgauge_core::benchmark::{Settings, aggregate};
 
 use super::case::{Case, configuration_order};
 use super::feedback::Feedback;
@@ -36,6 +37,15 @@ pub struct Iteration {
     pub problems: Vec<Problem>,
 }
 
+/// How much of an iteration is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'k> {
+    /// All of it.
+    All,
+    /// One case, by the name of its folder.
+    Case(&'k str),
+}
+
 /// What was measured.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct About {
@@ -53,11 +63,18 @@ pub struct About {
     pub judge_model: Option<String>,
     /// When.
     pub timestamp: Option<String>,
+    /// Why not everything was run.
+    pub partial: Option<String>,
 }
 
 impl Iteration {
     /// Reads an iteration's folder.
     pub fn read(path: &Path, key: &str) -> Self {
+        Self::read_part(path, key, Part::All)
+    }
+
+    /// Reads an iteration's folder, or only what one case needs.
+    pub fn read_part(path: &Path, key: &str, part: Part<'_>) -> Self {
         let mut iteration = Self { key: key.to_owned(), path: path.to_owned(), ..Self::default() };
         let mut problems = Vec::new();
         let mut read = |name: &str| load(&path.join(name)).or_problem(name, &mut problems);
@@ -68,7 +85,7 @@ impl Iteration {
         iteration.about = About::read(&record, metadata.unwrap_or(&Value::Null));
         iteration.feedback = Feedback::read(&path.join("feedback.json"), &mut problems);
         iteration.problems = problems;
-        iteration.cases = read_cases(path, &suite);
+        iteration.cases = read_cases(path, &suite, part);
         let used: BTreeSet<&String> = iteration
             .cases
             .iter()
@@ -80,6 +97,23 @@ impl Iteration {
             .sort_by(|left, right| configuration_order(left).cmp(&configuration_order(right)));
         iteration.configurations = configurations;
         iteration
+    }
+
+    /// Adds intervals and a verdict where the benchmark has none: it is missing, or from another tool. Writes nothing.
+    #[must_use]
+    pub fn with_statistics(mut self) -> Self {
+        let has = |file: &Value| file.get("statistics").is_some();
+        if self.cases.is_empty() || self.benchmark.as_ref().is_some_and(has) {
+            return self;
+        }
+        let settings = Settings { threads: READERS, ..Settings::default() };
+        let Ok(aggregate) = aggregate(&self.path, &settings) else { return self };
+        let statistics = serde_json::to_value(&aggregate.benchmark.statistics).unwrap_or_default();
+        let benchmark = self.benchmark.get_or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(fields) = benchmark {
+            fields.insert("statistics".to_owned(), statistics);
+        }
+        self
     }
 
     /// All runs.
@@ -196,11 +230,12 @@ impl About {
         Self {
             skill_name: of("skill_name"),
             skill_path: of("skill_path"),
-            version: of("version"),
+            version: of("version").map(|version| super::versions::version_name(&version)),
             agent: of("agent"),
-            executor_model: of("executor_model"),
-            judge_model: of("judge_model").or_else(|| of("analyzer_model")),
+            executor_model: of("executor_model").or_else(|| of("model")),
+            judge_model: of("judge_model").or_else(|| of("judge")).or_else(|| of("analyzer_model")),
             timestamp: of("timestamp").or_else(|| of("started")),
+            partial: of("partial"),
         }
     }
 }
@@ -214,7 +249,7 @@ fn suite_cases(suite: &Value) -> BTreeMap<String, Value> {
         .collect()
 }
 
-fn read_cases(path: &Path, suite: &BTreeMap<String, Value>) -> Vec<Case> {
+fn read_cases(path: &Path, suite: &BTreeMap<String, Value>, part: Part<'_>) -> Vec<Case> {
     let nested = path.join("runs");
     let mut keys = folders(path);
     if keys.iter().any(|key| key == "runs") {
@@ -223,6 +258,8 @@ fn read_cases(path: &Path, suite: &BTreeMap<String, Value>) -> Vec<Case> {
     let keys: Vec<String> = keys
         .into_iter()
         .filter(|key| !matches!(key.as_str(), "runs" | "trigger" | "grading" | "outputs"))
+        // A name from outside is only ever compared with what is there.
+        .filter(|key| part == Part::All || part == Part::Case(key))
         .collect();
     // Reading thousands of small files is waiting for the kernel: a few threads halve it.
     let share = keys.len().div_ceil(READERS).max(1);

@@ -39,6 +39,8 @@ pub struct Run {
     pub outcome: Option<String>,
     /// Why, in the words of the record.
     pub reason: Option<String>,
+    /// Whether the skill was loaded, when the record says so.
+    pub skill_loaded: Option<bool>,
     /// Files that could not be used.
     pub problems: Vec<Problem>,
 }
@@ -97,7 +99,17 @@ impl Run {
             run.take_record(record);
         }
         run.problems = problems;
+        run.settle();
         run
+    }
+
+    /// Counts a run as the benchmark does: a time limit is part of the task, any other bad end measured nothing.
+    fn settle(&mut self) {
+        match self.outcome.as_deref() {
+            None | Some("completed") => {}
+            Some("timed_out") => self.pass_rate = self.pass_rate.or(Some(0.0)),
+            Some(_) => self.pass_rate = None,
+        }
     }
 
     fn take_verdicts(&mut self, graded: &Value) {
@@ -147,11 +159,14 @@ impl Run {
         self.outcome = text(record, "outcome")
             .or_else(|| record.get("outcome").and_then(|outcome| text(outcome, "outcome")));
         self.reason = text(record, "reason");
+        self.skill_loaded = truth(record, "skill_loaded");
         let end = record.get("end").unwrap_or(record);
         self.cost = number(end, "cost_usd").or(self.cost);
         if self.seconds.is_none() {
-            self.seconds = number(end, "duration_ms").map(|value| value / 1000.0);
+            let milliseconds = number(end, "duration_ms").map(|value| value / 1000.0);
+            self.seconds = number(record, "seconds").or(milliseconds);
         }
+        self.tokens = self.tokens.or_else(|| number(record, "total_tokens"));
         if self.tokens.is_none() {
             let usage = end.get("usage").unwrap_or(&Value::Null);
             let parts =
@@ -245,7 +260,12 @@ mod tests {
         let mut run = Run::default();
         assert_eq!(run.state(), RunState::Ungraded);
         run.take_record(&json!({"outcome": "rate_limited", "cost_usd": 0.25}));
+        run.pass_rate = Some(0.0);
+        run.settle();
         assert_eq!(run.state(), RunState::Broken);
+        run.outcome = Some("timed_out".to_owned());
+        run.settle();
+        assert_eq!(run.state(), RunState::Failed);
         assert_eq!(run.cost, Some(0.25));
     }
 

@@ -131,7 +131,7 @@ impl Versions {
 }
 
 /// `1` and `v1` are the same version.
-fn version_name(name: &str) -> String {
+pub(crate) fn version_name(name: &str) -> String {
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
         format!("v{name}")
     } else {

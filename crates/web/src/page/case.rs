@@ -250,6 +250,9 @@ fn facts(run: &Run, metrics: Option<&Json>) -> Vec<(&'static str, String)> {
         let reason = reason.map(|reason| format!(" ({})", show::words(reason))).unwrap_or_default();
         facts.push(("outcome", format!("{}{reason}", show::words(outcome))));
     }
+    if run.skill_loaded == Some(false) && run.configuration != "without_skill" {
+        facts.push(("skill", "was not loaded".to_owned()));
+    }
     if run.gate_passed == Some(false) {
         facts.push(("gate", "a critical check failed".to_owned()));
     }

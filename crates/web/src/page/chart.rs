@@ -26,8 +26,6 @@ pub(crate) enum Shape {
     Ring,
     /// With an old version.
     Diamond,
-    /// A bar from zero.
-    Bar,
 }
 
 impl Shape {

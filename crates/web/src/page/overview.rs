@@ -93,7 +93,7 @@ pub(crate) fn verdict(iteration: &Iteration, summaries: &[Summary]) -> Verdict {
     let reason = match stated {
         Some(found) => text(found, "reason"),
         None if iteration.cases.is_empty() => None,
-        None => Some("`skillgauge bench` computes it from these runs".to_owned()),
+        None => Some("there is nothing to compare with, or nothing was graded".to_owned()),
     };
     Verdict { word: word.to_owned(), tone, symbol, sentence, reason }
 }
@@ -328,10 +328,25 @@ fn never_discriminating(case: &crate::model::case::Case, configurations: &[Strin
 
 /// What the benchmark points out in words.
 fn notes(iteration: &Iteration) -> Vec<String> {
-    let Some(benchmark) = &iteration.benchmark else { return Vec::new() };
-    ["notes", "warnings"]
+    let partial =
+        iteration.about.partial.iter().map(|why| format!("not everything was run: {why}"));
+    let Some(benchmark) = &iteration.benchmark else { return partial.collect() };
+    let told = ["notes", "warnings"]
         .into_iter()
         .flat_map(|key| items(benchmark, key))
         .filter_map(|note| note.as_str().map(str::to_owned).or_else(|| text(note, "message")))
-        .collect()
+        .chain(stale(iteration, benchmark));
+    partial.chain(told).collect()
+}
+
+/// A benchmark that was made from other runs than those that are there.
+fn stale(iteration: &Iteration, benchmark: &Json) -> Option<String> {
+    let about = items(benchmark, "runs").len() + items(benchmark, "unmeasured").len();
+    let there = iteration.runs().count();
+    (about > 0 && about != there).then(|| {
+        format!(
+            "benchmark.json is about {}, and there are {there}; `skillgauge bench` makes it anew",
+            show::plural(about, "run")
+        )
+    })
 }

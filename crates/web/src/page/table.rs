@@ -53,7 +53,6 @@ pub(crate) enum Tone {
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Cell {
     text: String,
-    href: Option<String>,
     tone: Tone,
     chart: Option<Mark>,
 }
@@ -73,11 +72,6 @@ impl From<&str> for Cell {
 impl Cell {
     pub(crate) fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
-        self
-    }
-
-    pub(crate) fn link(mut self, href: String) -> Self {
-        self.href = Some(href);
         self
     }
 

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod report;
+mod server;
 mod workspace;

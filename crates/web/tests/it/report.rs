@@ -91,7 +91,7 @@ fn an_empty_and_a_broken_workspace_are_shown_as_such() {
     let html = report(&broken.root()).unwrap();
     assert!(html.contains("<code>benchmark.json</code>: not JSON"));
     assert!(html.contains("<code>grading.json</code>: not JSON"));
-    assert!(html.contains("No verdict yet"));
+    assert!(html.contains("not measured, unreadable"));
     assert!(html.contains("a line that is no event"));
 }
 

@@ -1,7 +1,7 @@
 //! A small workspace as the product writes it, with everything that a page can show, hostile outputs included.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -282,11 +282,4 @@ fn benchmark(with: f64, without: f64) -> Value {
             }],
         },
     })
-}
-
-/// Whether some file below a folder has a name that contains a text.
-pub(crate) fn has_file_like(folder: &Path, part: &str) -> bool {
-    fs_err::read_dir(folder)
-        .unwrap()
-        .any(|entry| entry.unwrap().file_name().to_string_lossy().contains(part))
 }

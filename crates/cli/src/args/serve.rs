@@ -1,0 +1,22 @@
+//! Arguments of `serve`.
+
+use std::path::PathBuf;
+
+/// Show a workspace in the browser
+///
+/// Serves the pages of a workspace on this machine only, follows a run that is going on, and saves reviews to
+/// feedback.json. Ends with Ctrl-C.
+#[derive(Debug, clap::Args)]
+pub struct ServeArgs {
+    /// The workspace, or one iteration of it; workspaces of the skill-creator work too
+    #[arg(default_value = ".")]
+    pub workspace: PathBuf,
+
+    /// The port; when another program has it, the next free one is taken
+    #[arg(long, value_name = "PORT", default_value_t = 8420)]
+    pub port: u16,
+
+    /// Do not open the browser
+    #[arg(long)]
+    pub no_open: bool,
+}

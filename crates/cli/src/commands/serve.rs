@@ -1,0 +1,63 @@
+//! `skillgauge serve`.
+
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+
+use skillgauge_web::{AppState, ServeError};
+
+use super::Outcome;
+use crate::args::ServeArgs;
+use crate::printer::CommandError;
+use crate::{ExitCode, Printer};
+
+pub(crate) fn run(args: &ServeArgs, printer: &Printer) -> Outcome {
+    let listener = skillgauge_web::listen(args.port).map_err(|error| {
+        CommandError::usage(
+            format!("no port of this machine can be used: {error}"),
+            "name another one with --port",
+        )
+    })?;
+    let port = listener.local_addr()?.port();
+    let state = AppState::new(&args.workspace, port, token()?).map_err(|error| failure(&error))?;
+    if port != args.port && args.port != 0 {
+        printer.say(&format!("port {} is taken, so this is port {port}", args.port));
+    }
+    let address = format!("http://127.0.0.1:{port}/");
+    printer.say(&format!("{address} shows {}; Ctrl-C ends it", args.workspace.display()));
+    if !args.no_open {
+        open(&address);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(skillgauge_web::serve(listener, state)).map_err(|error| failure(&error))?;
+    Ok(ExitCode::Success)
+}
+
+fn failure(error: &ServeError) -> CommandError {
+    CommandError::usage(error.to_string(), "a workspace is made by `skillgauge run`")
+}
+
+/// A secret that no other program can guess.
+fn token() -> Result<String, CommandError> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        CommandError::usage(format!("the system gives no random numbers: {error}"), "try again")
+    })?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+/// Opens the browser; when there is none, the address was printed.
+fn open(address: &str) {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let mut command = Command::new(program);
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = command.spawn();
+}
