@@ -22,15 +22,20 @@ fn count(suite: &SuiteView<'_>, report: &mut Report<'_>) {
     // A suite without any case is the reader's to report.
     if (1..FEWEST_CASES).contains(&found) {
         let s = if found == 1 { "" } else { "s" };
-        let message =
-            format!("{found} case{s} can never show a significant difference; it takes at least {FEWEST_CASES}");
-        let hint = format!("add {} more different tasks; more runs of the same do not help", FEWEST_CASES - found);
+        let message = format!(
+            "{found} case{s} can never show a significant difference; it takes at least {FEWEST_CASES}"
+        );
+        let hint = format!(
+            "add {} more different tasks; more runs of the same do not help",
+            FEWEST_CASES - found
+        );
         report.add(&FEW_CASES, &suite.list, message, hint);
     }
 }
 
 fn duplicates(cases: &[CaseView<'_>], report: &mut Report<'_>) {
-    let with_prompt: Vec<_> = cases.iter().filter_map(|case| Some((case, case.prompt.as_ref()?))).collect();
+    let with_prompt: Vec<_> =
+        cases.iter().filter_map(|case| Some((case, case.prompt.as_ref()?))).collect();
     let files = |case: &CaseView<'_>| {
         let mut files: Vec<String> = case.files.iter().map(|file| file.text.to_owned()).collect();
         files.sort_unstable();
@@ -39,11 +44,13 @@ fn duplicates(cases: &[CaseView<'_>], report: &mut Report<'_>) {
     let keys = with_prompt.iter().map(|(case, prompt)| (normalised(prompt.text), files(case)));
     for (first, second) in repeated(keys) {
         let (earlier, prompt) = (with_prompt[first].0, with_prompt[second].1);
-        let message = format!("the case {} has the same prompt and input files", quoted(&earlier.id));
+        let message =
+            format!("the case {} has the same prompt and input files", quoted(&earlier.id));
         let hint = format!("see {}", report.place(&earlier.spot));
         report.add(&DUPLICATE_CASE, &prompt.spot, message, hint);
     }
-    let texts: Vec<Vec<String>> = with_prompt.iter().map(|(_, prompt)| words(prompt.text)).collect();
+    let texts: Vec<Vec<String>> =
+        with_prompt.iter().map(|(_, prompt)| words(prompt.text)).collect();
     for (first, second) in near_pairs(&texts) {
         let ((earlier, _), (later, prompt)) = (with_prompt[first], with_prompt[second]);
         if files(earlier) != files(later) {

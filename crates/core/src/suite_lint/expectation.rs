@@ -24,8 +24,10 @@ pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
             report.add(&LEAKED_EXPECTATION, &expectation.spot, message, hint);
         }
         if is_empty_talk(expectation.text, &words) {
-            let message = format!("{} states nothing that could be checked", quoted(expectation.text));
-            let hint = "name what a person would look at: a file, a number, a section, an order".to_owned();
+            let message =
+                format!("{} states nothing that could be checked", quoted(expectation.text));
+            let hint = "name what a person would look at: a file, a number, a section, an order"
+                .to_owned();
             report.add(&UNCHECKABLE, &expectation.spot, message, hint);
         }
     }
@@ -34,20 +36,119 @@ pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
 
 /// Words that say that all is well, and words that every sentence has.
 const EMPTY_WORDS: &[&str] = &[
-    "a", "accurate", "accurately", "achieved", "agent", "all", "an", "and", "answer", "any", "are", "as", "asked", "be",
-    "been", "by", "can", "clear", "clearly", "complete", "completed", "completely", "completes", "correct", "correctly",
-    "desired", "did", "do", "does", "done", "everything", "expected", "expectations", "fine", "finished", "follow",
-    "followed", "follows", "for", "fully", "good", "has", "have", "helpful", "in", "instructions", "is", "it", "its",
-    "job", "made", "meets", "model", "must", "no", "of", "ok", "okay", "on", "output", "outputs", "pass", "passes",
-    "perfect", "perfectly", "problem", "problems", "produces", "produced", "prompt", "properly", "quality", "request",
-    "requested", "required", "requirements", "response", "result", "results", "right", "should", "skill", "solved",
-    "solves", "succeeded", "succeeds", "success", "successful", "successfully", "task", "that", "the", "there", "this",
-    "to", "useful", "user", "was", "well", "were", "what", "with", "without", "work", "worked", "working", "works",
+    "a",
+    "accurate",
+    "accurately",
+    "achieved",
+    "agent",
+    "all",
+    "an",
+    "and",
+    "answer",
+    "any",
+    "are",
+    "as",
+    "asked",
+    "be",
+    "been",
+    "by",
+    "can",
+    "clear",
+    "clearly",
+    "complete",
+    "completed",
+    "completely",
+    "completes",
+    "correct",
+    "correctly",
+    "desired",
+    "did",
+    "do",
+    "does",
+    "done",
+    "everything",
+    "expected",
+    "expectations",
+    "fine",
+    "finished",
+    "follow",
+    "followed",
+    "follows",
+    "for",
+    "fully",
+    "good",
+    "has",
+    "have",
+    "helpful",
+    "in",
+    "instructions",
+    "is",
+    "it",
+    "its",
+    "job",
+    "made",
+    "meets",
+    "model",
+    "must",
+    "no",
+    "of",
+    "ok",
+    "okay",
+    "on",
+    "output",
+    "outputs",
+    "pass",
+    "passes",
+    "perfect",
+    "perfectly",
+    "problem",
+    "problems",
+    "produces",
+    "produced",
+    "prompt",
+    "properly",
+    "quality",
+    "request",
+    "requested",
+    "required",
+    "requirements",
+    "response",
+    "result",
+    "results",
+    "right",
+    "should",
+    "skill",
+    "solved",
+    "solves",
+    "succeeded",
+    "succeeds",
+    "success",
+    "successful",
+    "successfully",
+    "task",
+    "that",
+    "the",
+    "there",
+    "this",
+    "to",
+    "useful",
+    "user",
+    "was",
+    "well",
+    "were",
+    "what",
+    "with",
+    "without",
+    "work",
+    "worked",
+    "working",
+    "works",
 ];
 
 /// Whether nothing particular is said. A quotation or a piece of code is always something particular.
 fn is_empty_talk(text: &str, words: &[String]) -> bool {
-    !text.contains(['`', '"', '\'', '“']) && words.iter().all(|word| EMPTY_WORDS.contains(&word.as_str()))
+    !text.contains(['`', '"', '\'', '“'])
+        && words.iter().all(|word| EMPTY_WORDS.contains(&word.as_str()))
 }
 
 /// Words that do not make a difference between two expectations.
@@ -60,10 +161,20 @@ fn duplicates(case: &CaseView<'_>, report: &mut Report<'_>) {
         words.sort_unstable();
         words
     };
-    let texts: Vec<_> = case.expectations.iter().filter(|found| !key(found.text).is_empty()).collect();
+    let texts: Vec<_> =
+        case.expectations.iter().filter(|found| !key(found.text).is_empty()).collect();
     for (first, second) in repeated(texts.iter().map(|found| key(found.text))) {
-        let message = format!("{} is already said at {}", quoted(texts[second].text), report.place(&texts[first].spot));
-        report.add(&DUPLICATE_EXPECTATION, &texts[second].spot, message, "leave one of them out".to_owned());
+        let message = format!(
+            "{} is already said at {}",
+            quoted(texts[second].text),
+            report.place(&texts[first].spot)
+        );
+        report.add(
+            &DUPLICATE_EXPECTATION,
+            &texts[second].spot,
+            message,
+            "leave one of them out".to_owned(),
+        );
     }
 }
 
@@ -74,10 +185,21 @@ mod tests {
     #[test]
     fn empty_talk_has_no_word_of_its_own() {
         let is_empty = |text: &str| is_empty_talk(text, &words(text));
-        for text in ["The output is correct.", "It works", "The task was completed successfully", "Follows the instructions"] {
+        for text in [
+            "The output is correct.",
+            "It works",
+            "The task was completed successfully",
+            "Follows the instructions",
+        ] {
             assert!(is_empty(text), "{text}");
         }
-        for text in ["The output is valid JSON", "It works offline", "Says `ok`", "Totals are in row 12", "输出正确"] {
+        for text in [
+            "The output is valid JSON",
+            "It works offline",
+            "Says `ok`",
+            "Totals are in row 12",
+            "输出正确",
+        ] {
             assert!(!is_empty(text), "{text}");
         }
     }

@@ -27,13 +27,21 @@ pub(super) fn check(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Repo
 fn check_one(file: &Text<'_>, roots: &[&Path], report: &mut Report<'_>) {
     let path = Path::new(file.text);
     // Paths that lead out as they are written are the reader's to report, and are not looked up.
-    if path.is_absolute() || file.text.trim().is_empty() || file.text.split(['/', '\\']).any(|part| part == "..") {
+    if path.is_absolute()
+        || file.text.trim().is_empty()
+        || file.text.split(['/', '\\']).any(|part| part == "..")
+    {
         return;
     }
     let Some(found) = roots.iter().map(|root| root.join(path)).find(|path| path.exists()) else {
         let places: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
         let message = format!("the input file {} does not exist", quoted(file.text));
-        report.add(&MISSING_INPUT, &file.spot, message, format!("looked in {}", places.join(" and ")));
+        report.add(
+            &MISSING_INPUT,
+            &file.spot,
+            message,
+            format!("looked in {}", places.join(" and ")),
+        );
         return;
     };
     let real = |path: &Path| fs_err::canonicalize(path).ok();
@@ -41,7 +49,8 @@ fn check_one(file: &Text<'_>, roots: &[&Path], report: &mut Report<'_>) {
         roots.iter().filter_map(|root| real(root)).any(|root| file.starts_with(root))
     });
     if !is_inside {
-        let message = format!("the input file {} is a link that leads out of the skill", quoted(file.text));
+        let message =
+            format!("the input file {} is a link that leads out of the skill", quoted(file.text));
         report.add(&MISSING_INPUT, &file.spot, message, "copy the file into the skill".to_owned());
     }
 }

@@ -19,7 +19,12 @@ const ABSURD_SECONDS: f64 = 86_400.0;
 pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
     for check in &case.checks {
         if let Some(reason) = never_fails(check.node) {
-            report.add(&VACUOUS_CHECK, &check.spot, format!("this check can never fail: {reason}"), None);
+            report.add(
+                &VACUOUS_CHECK,
+                &check.spot,
+                format!("this check can never fail: {reason}"),
+                None,
+            );
         }
     }
     let is_idle = |check: &CheckView<'_>| on_empty(check.node) == OnEmpty::Passes;
@@ -29,19 +34,26 @@ pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
     for (first, second) in repeated(case.checks.iter().map(substance)) {
         let place = report.place(&case.checks[first].spot);
         let message = format!("the check is the same as the one at {place}");
-        report.add(&DUPLICATE_EXPECTATION, &case.checks[second].spot, message, "leave one of them out".to_owned());
+        report.add(
+            &DUPLICATE_EXPECTATION,
+            &case.checks[second].spot,
+            message,
+            "leave one of them out".to_owned(),
+        );
     }
 }
 
 pub(super) const IDLE: &str = "every check of this case passes when the agent does nothing";
-pub(super) const IDLE_HINT: &str = "add a check of what must be there, such as file_exists or file_contains";
+pub(super) const IDLE_HINT: &str =
+    "add a check of what must be there, such as file_exists or file_contains";
 
 /// What `run` would refuse.
 pub(super) fn compile(suite: &Suite, view: &SuiteView<'_>, report: &mut Report<'_>) {
     let Err(problems) = crate::check::compile_suite(suite) else { return };
     for problem in problems {
         let case = view.cases.iter().find(|case| case.id == problem.case);
-        let check = case.and_then(|case| case.checks.iter().find(|check| id(check) == Some(&problem.check)));
+        let check = case
+            .and_then(|case| case.checks.iter().find(|check| id(check) == Some(&problem.check)));
         let spot = check.map_or(&view.list, |check| &check.spot);
         report.add(&BAD_CHECK, spot, problem.to_string(), None);
     }
@@ -65,17 +77,17 @@ pub(super) fn on_empty(check: &Node<'_>) -> OnEmpty {
     let text = |key| check.get(key).and_then(Node::as_str);
     let plain = match text("type") {
         Some(
-            "file_exists" | "file_contains" | "json_schema" | "json_path" | "yaml_valid" | "markdown_section"
-            | "tool_called" | "skill_loaded" | "output_contains",
+            "file_exists" | "file_contains" | "json_schema" | "json_path" | "yaml_valid"
+            | "markdown_section" | "skill_loaded" | "output_contains",
         ) => OnEmpty::Fails,
         Some(
-            "file_not_contains" | "file_absent" | "no_errors" | "tool_not_called" | "max_tokens" | "max_seconds"
-            | "diff_scope",
+            "file_not_contains" | "file_absent" | "no_errors" | "tool_not_called" | "max_tokens"
+            | "max_seconds" | "diff_scope",
         ) => OnEmpty::Passes,
-        Some("file_count") => match amount(check, "count") {
-            Some(count) if operator(check).is_some_and(|operator| holds_for_none(operator, count)) => OnEmpty::Passes,
-            Some(_) => OnEmpty::Fails,
-            None => OnEmpty::Unknown,
+        Some("file_count") => holds_for_none(operator(check), amount(check, "count")),
+        Some("tool_called") => match (check.has("operator"), amount(check, "count")) {
+            (false, None) => OnEmpty::Fails,
+            (_, count) => holds_for_none(operator(check), Some(count.unwrap_or(1.0))),
         },
         _ => OnEmpty::Unknown,
     };
@@ -86,11 +98,14 @@ pub(super) fn on_empty(check: &Node<'_>) -> OnEmpty {
     }
 }
 
-fn holds_for_none(operator: Operator, count: f64) -> bool {
-    match operator {
+/// What a comparison says of nothing at all.
+fn holds_for_none(operator: Option<Operator>, count: Option<f64>) -> OnEmpty {
+    let (Some(operator), Some(count)) = (operator, count) else { return OnEmpty::Unknown };
+    let holds = match operator {
         Operator::Equal | Operator::AtLeast => count <= 0.0,
         Operator::AtMost => count >= 0.0,
-    }
+    };
+    if holds { OnEmpty::Passes } else { OnEmpty::Fails }
 }
 
 fn is_negated(check: &Node<'_>) -> bool {
@@ -119,7 +134,8 @@ fn never_fails(check: &Node<'_>) -> Option<String> {
     let text = |key| check.get(key).and_then(Node::as_str);
     match text("type")? {
         "file_count" => {
-            let is_any = operator(check) == Some(Operator::AtLeast) && amount(check, "count") == Some(0.0);
+            let is_any =
+                operator(check) == Some(Operator::AtLeast) && amount(check, "count") == Some(0.0);
             is_any.then(|| "there are always at least 0 files".to_owned())
         }
         "max_tokens" => {
@@ -132,16 +148,21 @@ fn never_fails(check: &Node<'_>) -> Option<String> {
         }
         "custom_script" => {
             let script = text("script")?;
-            always_succeeds(script).then(|| format!("the script {} always exits with 0", quoted(script)))
+            always_succeeds(script)
+                .then(|| format!("the script {} always exits with 0", quoted(script)))
         }
         "diff_scope" => {
             let allowed = check.get("allow")?.items().iter().filter_map(Node::as_str);
-            let everything = allowed.into_iter().find(|glob| matches!(*glob, "*" | "**" | "**/*"))?;
+            let everything =
+                allowed.into_iter().find(|glob| matches!(*glob, "*" | "**" | "**/*"))?;
             Some(format!("{everything:?} allows every file"))
         }
         "file_contains" | "markdown_section" | "output_contains" => {
             let pattern = text("match_regex")?;
-            let matches_all = matches!(pattern, "" | "." | ".*" | ".+" | ".*?" | "^" | "$" | "^.*$" | "[\\s\\S]*");
+            let matches_all = matches!(
+                pattern,
+                "" | "." | ".*" | ".+" | ".*?" | "^" | "$" | "^.*$" | "[\\s\\S]*"
+            );
             matches_all.then(|| format!("every text matches {pattern:?}"))
         }
         _ => None,
@@ -158,9 +179,14 @@ fn always_succeeds(script: &str) -> bool {
 
 /// Everything that a check is, but its name and its description.
 fn substance(check: &CheckView<'_>) -> Vec<(String, String)> {
-    let members = check.node.members().iter().filter(|member| member.key != "id" && member.key != "description");
-    let mut fields: Vec<_> =
-        members.map(|member| (member.key.to_string(), format!("{:?}", bare(&member.value)))).collect();
+    let members = check
+        .node
+        .members()
+        .iter()
+        .filter(|member| member.key != "id" && member.key != "description");
+    let mut fields: Vec<_> = members
+        .map(|member| (member.key.to_string(), format!("{:?}", bare(&member.value))))
+        .collect();
     fields.sort_unstable();
     // Without any field it is broken, and its place is all that tells it from another one.
     if fields.is_empty() {
@@ -190,10 +216,14 @@ mod tests {
 
     #[test]
     fn scripts_that_swallow_every_failure_always_succeed() {
-        for script in ["true", " : ", "exit 0", "grep x y || true", "make; true", "make\nexit 0\n", "a || :"] {
+        for script in
+            ["true", " : ", "exit 0", "grep x y || true", "make; true", "make\nexit 0\n", "a || :"]
+        {
             assert!(always_succeeds(script), "{script}");
         }
-        for script in ["test -f a", "true && test -f a", "grep -q true x", "exit 1", "a || exit 1", ""] {
+        for script in
+            ["test -f a", "true && test -f a", "grep -q true x", "exit 1", "a || exit 1", ""]
+        {
             assert!(!always_succeeds(script), "{script}");
         }
     }

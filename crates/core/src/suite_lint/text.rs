@@ -73,7 +73,11 @@ fn jaccard(first: &HashSet<&[String]>, second: &HashSet<&[String]>) -> f64 {
 }
 
 fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { crate::statistics::number(part) / crate::statistics::number(whole) }
+    if whole == 0 {
+        0.0
+    } else {
+        crate::statistics::number(part) / crate::statistics::number(whole)
+    }
 }
 
 /// A text in quotes, cut to a length that fits into a message.
@@ -110,7 +114,12 @@ mod tests {
     #[test]
     fn near_pairs_differ_in_a_word_or_two() {
         let long = "Please read the notes of our last meeting and make a list of the open tasks with a name for each";
-        let texts = [long, &long.replace("last", "first"), "Something else altogether", &long.to_uppercase()];
+        let texts = [
+            long,
+            &long.replace("last", "first"),
+            "Something else altogether",
+            &long.to_uppercase(),
+        ];
         let texts: Vec<_> = texts.iter().map(|text| words(text)).collect();
         assert_eq!(near_pairs(&texts), [(0, 1), (1, 3)]);
         assert_eq!(near_pairs(&[words("Make a PDF"), words("Make a CSV")]), []);

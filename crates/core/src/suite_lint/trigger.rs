@@ -2,7 +2,9 @@
 
 use super::SkillFacts;
 use super::report::Report;
-use super::table::triggers::{CONTRADICTING_QUERIES, LENGTH_SEPARATES, QUERY_NAMES_SKILL, SIMILAR_QUERIES};
+use super::table::triggers::{
+    CONTRADICTING_QUERIES, LENGTH_SEPARATES, QUERY_NAMES_SKILL, SIMILAR_QUERIES,
+};
 use super::text::{near_pairs, quoted, repeated, words};
 use super::view::TriggerView;
 use crate::statistics::{area_under_curve, number};
@@ -35,7 +37,12 @@ fn duplicates(set: &TriggerView<'_>, report: &mut Report<'_>) {
             report.add(&SIMILAR_QUERIES, &later.query.spot, message, None);
         } else {
             let message = format!("{} has the other label at {place}", quoted(later.query.text));
-            report.add(&CONTRADICTING_QUERIES, &later.query.spot, message, "keep one of them".to_owned());
+            report.add(
+                &CONTRADICTING_QUERIES,
+                &later.query.spot,
+                message,
+                "keep one of them".to_owned(),
+            );
         }
     }
     for (first, second) in near_pairs(&texts) {
@@ -51,7 +58,8 @@ fn duplicates(set: &TriggerView<'_>, report: &mut Report<'_>) {
 fn length(set: &TriggerView<'_>, report: &mut Report<'_>) {
     let lengths = |label: bool| -> Vec<f64> {
         let queries = set.queries.iter().filter(|query| query.should_trigger == label);
-        let mut lengths: Vec<f64> = queries.map(|query| number(query.query.text.trim().chars().count())).collect();
+        let mut lengths: Vec<f64> =
+            queries.map(|query| number(query.query.text.trim().chars().count())).collect();
         lengths.sort_by(f64::total_cmp);
         lengths
     };
@@ -73,7 +81,9 @@ fn length(set: &TriggerView<'_>, report: &mut Report<'_>) {
         middle(&negative),
     );
     let hint = match order {
-        "longer" => "give those that should not trigger as much detail, and make some that should short",
+        "longer" => {
+            "give those that should not trigger as much detail, and make some that should short"
+        }
         _ => "give those that should trigger as much detail, and make some that should not short",
     };
     report.add(&LENGTH_SEPARATES, &set.list, message, hint.to_owned());
@@ -97,11 +107,13 @@ fn names(query: &str, name: &str) -> bool {
     let stands = |phrase: &str| {
         query.match_indices(phrase).any(|(start, _)| {
             let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-            !query[..start].ends_with(is_part) && !query[start + phrase.len()..].starts_with(is_part)
+            !query[..start].ends_with(is_part)
+                && !query[start + phrase.len()..].starts_with(is_part)
         })
     };
     let is_command = query.split_whitespace().any(|word| {
-        word.strip_prefix('/').is_some_and(|rest| rest.trim_end_matches(['.', ',', '!', '?', ':']) == name)
+        word.strip_prefix('/')
+            .is_some_and(|rest| rest.trim_end_matches(['.', ',', '!', '?', ':']) == name)
     });
     let spaced = name.replace(['-', '_'], " ");
     is_command

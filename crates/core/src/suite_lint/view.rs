@@ -79,7 +79,10 @@ impl<'d> CaseView<'d> {
             files: texts("files"),
             expectations: expectations.filter_map(|found| statement(&found)).collect(),
             checks: checks.map(|Cursor { spot, node }| CheckView { spot, node }).collect(),
-            has_rubric: case.node.get("quality_rubric").is_some_and(|node| !node.members().is_empty()),
+            has_rubric: case
+                .node
+                .get("quality_rubric")
+                .is_some_and(|node| !node.members().is_empty()),
             spot: case.spot.clone(),
         }
     }
@@ -94,9 +97,9 @@ impl<'d> CaseView<'d> {
 fn statement<'d>(found: &Cursor<'d>) -> Option<Text<'d>> {
     let blank = |text: &Text<'d>| text.text.trim().is_empty();
     let fields = ["text", "description", "name"].iter();
-    found.text().or_else(|| {
-        fields.filter_map(|key| found.field(key)?.text()).find(|text| !blank(text))
-    })
+    found
+        .text()
+        .or_else(|| fields.filter_map(|key| found.field(key)?.text()).find(|text| !blank(text)))
 }
 
 /// The queries of a trigger set.
@@ -149,7 +152,11 @@ impl<'d> Cursor<'d> {
     }
 
     fn items(&self) -> impl Iterator<Item = Self> {
-        self.node.items().iter().enumerate().map(|(index, node)| self.step(Step::Index(index), node))
+        self.node
+            .items()
+            .iter()
+            .enumerate()
+            .map(|(index, node)| self.step(Step::Index(index), node))
     }
 
     fn list(&self, key: &str) -> Vec<Self> {

@@ -18,11 +18,12 @@ pub fn lint_rule_named(code: &str) -> Option<&'static LintRule> {
     lint_rules().find(|rule| rule.code == code)
 }
 
-/// The code that somebody probably meant, and how near it is.
-pub fn suggest_lint_rule(code: &str) -> Option<(f64, &'static str)> {
+/// The code that somebody probably meant.
+pub fn suggest_lint_rule(code: &str) -> Option<&'static str> {
     let code = code.to_ascii_lowercase().replace('_', "-");
     let nearest = lint_rules().map(|rule| (strsim::jaro_winkler(&code, rule.code), rule.code));
-    nearest.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(nearness, _)| *nearness > 0.8)
+    let best = nearest.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.8).then_some(best.1)
 }
 
 #[cfg(test)]
@@ -45,7 +46,9 @@ mod tests {
     #[test]
     fn codes_are_unique_and_in_kebab_case() {
         let mut codes: Vec<&str> = lint_rules().map(|rule| rule.code).collect();
-        let is_kebab = |code: &&str| code.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let is_kebab = |code: &&str| {
+            code.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        };
         assert!(codes.iter().all(is_kebab));
         codes.sort_unstable();
         let count = codes.len();
@@ -57,7 +60,7 @@ mod tests {
     fn a_rule_is_found_by_its_code_in_any_spelling() {
         assert_eq!(lint_rule_named("FEW_CASES").map(|rule| rule.code), Some("few-cases"));
         assert!(lint_rule_named("few").is_none());
-        assert_eq!(suggest_lint_rule("few-case").map(|found| found.1), Some("few-cases"));
+        assert_eq!(suggest_lint_rule("few-case"), Some("few-cases"));
         assert_eq!(suggest_lint_rule("zzz"), None);
     }
 }
