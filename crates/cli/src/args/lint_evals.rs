@@ -11,7 +11,7 @@ use clap::ValueEnum;
 /// missing input files, too few cases, queries that give their label away.
 ///
 /// Exits with 1 when there are errors, or warnings under --strict; with 2 when nothing can be read.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct LintEvalsArgs {
     /// The skill's folder
     pub skill: PathBuf,
