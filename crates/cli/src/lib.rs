@@ -55,6 +55,7 @@ pub fn main() -> std::process::ExitCode {
 fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::CommandError> {
     match command {
         Command::Validate(args) => commands::validate::run(&args, printer),
+        Command::LintEvals(args) => commands::lint_evals::run(&args, printer),
         Command::Explain(args) => commands::explain::run(&args, printer),
         Command::Run(args) => commands::run::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),

@@ -15,6 +15,7 @@ pub mod python_regex;
 pub mod rule;
 pub mod skill;
 pub mod statistics;
+pub mod suite_lint;
 pub mod text;
 pub mod trigger;
 pub mod validate;

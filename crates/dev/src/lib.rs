@@ -3,6 +3,7 @@
 mod agents_page;
 mod architecture_page;
 mod cli_page;
+mod lint_page;
 mod rules_page;
 mod schemas;
 
@@ -24,6 +25,7 @@ pub fn generated() -> Vec<Generated> {
         architecture_page::generate(),
         rules_page::generate(),
         cli_page::generate(),
+        lint_page::generate(),
     ];
     files.extend(schemas::generate());
     files

@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod grade;
+mod lint_evals;
 mod measure;
 mod merge;
 mod package;
@@ -22,6 +23,7 @@ pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use grade::GradeArgs;
+pub use lint_evals::{LintEvalsArgs, LintFormat};
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
@@ -64,6 +66,8 @@ pub struct Cli {
 pub enum Command {
     /// Check that skills are well formed
     Validate(ValidateArgs),
+    /// Check the quality of a suite and a trigger set
+    LintEvals(LintEvalsArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
     /// Run a suite with and without a skill: execute, check, grade, aggregate

@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod grade;
 pub(crate) mod history;
 pub(crate) mod init;
+pub(crate) mod lint_evals;
 pub(crate) mod merge;
 pub(crate) mod package;
 pub(crate) mod probe_talk;

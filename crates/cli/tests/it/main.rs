@@ -11,6 +11,8 @@ mod grade;
 mod package;
 mod run;
 mod report;
+mod lint_evals;
+mod package;
 mod schema;
 mod transcript;
 mod validate;

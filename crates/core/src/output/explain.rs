@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::rule::{DefaultLevel, Fixable, Origin, Rule};
+use crate::suite_lint::{LintGroup, LintRule, lint_rules};
 
 /// One line for each rule.
 pub fn listing(rules: &[&Rule]) -> String {
@@ -45,4 +46,30 @@ pub fn level(level: DefaultLevel) -> &'static str {
         DefaultLevel::WarningOrStrictError => "warning/error",
         DefaultLevel::Error => "error",
     }
+}
+
+/// One line for each rule of `skillgauge lint-evals`.
+pub fn lint_listing() -> String {
+    let width = lint_rules().map(|rule| rule.code.len()).max().unwrap_or_default();
+    let mut out = String::new();
+    for rule in lint_rules() {
+        let _ = writeln!(out, "{:width$}  {:14}  {}", rule.code, level(rule.level), rule.title());
+    }
+    out
+}
+
+/// Everything about one rule of `skillgauge lint-evals`, as Markdown.
+pub fn lint_page(rule: &LintRule) -> String {
+    let (code, title) = (rule.code, rule.title());
+    format!("# {code}: {title}\n\n{}\n\n{}\n", lint_facts(rule), rule.body())
+}
+
+/// Level, origin and age of a rule of `skillgauge lint-evals`, in a sentence.
+pub fn lint_facts(rule: &LintRule) -> String {
+    let found_by = match rule.group {
+        LintGroup::Reader => "found whenever the file is read",
+        LintGroup::Suite | LintGroup::Triggers => "found by `skillgauge lint-evals`",
+        LintGroup::Reference => "found by `skillgauge lint-evals --reference`",
+    };
+    format!("Level: {}; {found_by}; since {}.", level(rule.level), rule.since)
 }

@@ -76,7 +76,7 @@ impl Renderer for Github {
 }
 
 /// GitHub refuses columns when the lines differ, and takes the end line from the start when there is none.
-fn push_region(Region { start, end }: Region, out: &mut String) {
+pub(super) fn push_region(Region { start, end }: Region, out: &mut String) {
     // Writing to a String cannot fail.
     let _ = if start.line == end.line {
         write!(out, ",line={},col={},endColumn={}", start.line, start.column, end.column)

@@ -8,6 +8,7 @@ pub(crate) mod github;
 mod json;
 mod jsonl;
 pub(crate) mod junit;
+pub mod lint;
 mod paths;
 mod place;
 mod sarif;

@@ -18,7 +18,7 @@ pub use exact::{mcnemar, sign_test};
 pub use paired::{DEFAULT_SEED, Method, PairedDifference, case_difference, sign_flip};
 pub use rate::{pass_all_k, pass_at_k, wilson, wilson_of_mean};
 pub use spread::{Spread, bootstrap_interval, mean_interval};
-pub use verdict::{EQUIVALENCE_MARGIN, SIGNIFICANCE, judge};
+pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, judge};
 
 /// The confidence of every interval that skillgauge shows.
 pub const CONFIDENCE: f64 = 0.95;

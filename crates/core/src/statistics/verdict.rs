@@ -20,7 +20,7 @@ pub const SIGNIFICANCE: f64 = 0.05;
 pub const EQUIVALENCE_MARGIN: f64 = 0.1;
 
 /// The fewest cases of which a difference can be significant.
-const FEWEST_CASES: usize = 6;
+pub const FEWEST_CASES: usize = 6;
 
 /// The verdict on a difference of rates; the rule stands above.
 pub fn judge(difference: Option<&PairedDifference>) -> DifferenceVerdict {

@@ -5,7 +5,7 @@
 
 mod script;
 
-pub use script::{SCRIPT_TIMEOUT, Scripts};
+pub use script::{BlockingScripts, SCRIPT_TIMEOUT, Scripts};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -60,7 +60,7 @@ impl Scripts {
     }
 
     /// The same, for threads that may wait.
-    pub(super) fn on(&self, handle: Handle) -> BlockingScripts {
+    pub fn on(&self, handle: Handle) -> BlockingScripts {
         BlockingScripts { scripts: self.clone(), handle }
     }
 
@@ -129,7 +129,8 @@ fn reason(error: &dyn std::error::Error) -> String {
 }
 
 /// Scripts for a thread that may wait while the runtime runs them.
-pub(super) struct BlockingScripts {
+#[derive(Debug)]
+pub struct BlockingScripts {
     scripts: Scripts,
     handle: Handle,
 }

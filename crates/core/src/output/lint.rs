@@ -1,0 +1,165 @@
+//! Findings of `skillgauge lint-evals`: as text for people, as JSON, as annotations for GitHub.
+//!
+//! Invariant: one finding is one line of the `github` format, whatever the suite contains.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use skillgauge_format::JsonPath;
+
+use super::github::{Part, escape, push_region};
+use super::place::{Region, from_working_folder};
+use super::snippet::{Drawing, draw};
+use super::text::plural;
+use super::{Paths, Style};
+use crate::finding::Level;
+use crate::suite_lint::{LintFinding, Linted, LintedFile};
+use crate::text::printable;
+
+/// Each finding with the line that it is about, and a summary.
+pub fn text(linted: &Linted, style: Style) -> String {
+    let mut out = String::new();
+    for finding in &linted.findings {
+        out.push_str(&drawn(finding, &linted.files[finding.file], style));
+    }
+    if linted.omitted > 0 {
+        let _ = writeln!(out, "and {} more findings\n", linted.omitted);
+    }
+    for note in &linted.notes {
+        let _ = writeln!(out, "note: {}", printable(note));
+    }
+    out.push_str(&summary(linted));
+    if !linted.findings.is_empty() {
+        out.push_str("`skillgauge explain CODE` tells more about a finding\n");
+    }
+    out
+}
+
+/// `12 cases, 20 queries: 1 error, 2 warnings`.
+fn summary(linted: &Linted) -> String {
+    let what = match (linted.cases, linted.queries) {
+        (cases, 0) => plural(cases, "case"),
+        (0, queries) => queries_of(queries),
+        (cases, queries) => format!("{}, {}", plural(cases, "case"), queries_of(queries)),
+    };
+    let verdict = match (linted.count(Level::Error), linted.count(Level::Warning)) {
+        (0, 0) => "no findings".to_owned(),
+        (0, warnings) => plural(warnings, "warning"),
+        (errors, 0) => plural(errors, "error"),
+        (errors, warnings) => {
+            format!("{}, {}", plural(errors, "error"), plural(warnings, "warning"))
+        }
+    };
+    format!("{what}: {verdict}\n")
+}
+
+fn queries_of(count: usize) -> String {
+    if count == 1 { "1 query".to_owned() } else { format!("{count} queries") }
+}
+
+fn drawn(finding: &LintFinding, file: &LintedFile, style: Style) -> String {
+    // Bytes that are not text cannot be shown.
+    let place = str::from_utf8(&file.text).ok().map(|text| (text, finding.span));
+    let path = match place {
+        Some(_) => file.path.display().to_string(),
+        None => format!("{}:{}:{}", file.path.display(), finding.place.line, finding.place.column),
+    };
+    let message = format!("{}: {}", finding.path, finding.message);
+    let drawing = Drawing {
+        level: finding.level,
+        code: finding.code,
+        message: &printable(&message),
+        path: &path,
+        place,
+        hint: finding.hint.as_deref(),
+    };
+    draw(&drawing, style)
+}
+
+#[derive(Serialize)]
+struct JsonReport<'l> {
+    files: Vec<String>,
+    findings: Vec<JsonFinding<'l>>,
+    notes: &'l [String],
+    summary: JsonSummary,
+}
+
+#[derive(Serialize)]
+struct JsonFinding<'l> {
+    file: String,
+    code: &'static str,
+    level: &'static str,
+    path: &'l JsonPath,
+    line: usize,
+    column: usize,
+    message: &'l str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'l str>,
+}
+
+#[derive(Serialize)]
+struct JsonSummary {
+    cases: usize,
+    queries: usize,
+    errors: usize,
+    warnings: usize,
+    omitted: usize,
+}
+
+/// One object with `files`, `findings`, `notes` and `summary`.
+pub fn json(linted: &Linted, paths: &Paths) -> String {
+    let shown = |file: &LintedFile| from_working_folder(paths, &file.path);
+    let findings = linted.findings.iter().map(|finding| JsonFinding {
+        file: shown(&linted.files[finding.file]),
+        code: finding.code,
+        level: finding.level.as_str(),
+        path: &finding.path,
+        line: finding.place.line,
+        column: finding.place.column,
+        message: &finding.message,
+        hint: finding.hint.as_deref(),
+    });
+    let report = JsonReport {
+        files: linted.files.iter().map(shown).collect(),
+        findings: findings.collect(),
+        notes: &linted.notes,
+        summary: JsonSummary {
+            cases: linted.cases,
+            queries: linted.queries,
+            errors: linted.count(Level::Error),
+            warnings: linted.count(Level::Warning),
+            omitted: linted.omitted,
+        },
+    };
+    // Texts and numbers only: nothing here can fail to be written.
+    let mut out = serde_json::to_string_pretty(&report).unwrap_or_default();
+    out.push('\n');
+    out
+}
+
+/// One workflow command for each finding, and a summary.
+pub fn github(linted: &Linted, paths: &Paths) -> String {
+    let mut out = String::new();
+    for finding in &linted.findings {
+        let file = &linted.files[finding.file];
+        let _ = write!(out, "::{} file=", finding.level.as_str());
+        escape(&from_working_folder(paths, &file.path), Part::Property, &mut out);
+        match str::from_utf8(&file.text) {
+            Ok(text) => push_region(Region::of(text, finding.span), &mut out),
+            Err(_) => {
+                let _ = write!(out, ",line={}", finding.place.line);
+            }
+        }
+        out.push_str(",title=");
+        escape(finding.code, Part::Property, &mut out);
+        out.push_str("::");
+        escape(&format!("{}: {}", finding.path, finding.message), Part::Message, &mut out);
+        if let Some(hint) = &finding.hint {
+            out.push_str("%0A");
+            escape(hint, Part::Message, &mut out);
+        }
+        out.push('\n');
+    }
+    out.push_str(&summary(linted));
+    out
+}

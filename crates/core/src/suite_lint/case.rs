@@ -1,0 +1,81 @@
+//! Rules for the suite as a whole and its cases: how many, the same twice, for another skill.
+
+use std::path::Path;
+
+use skillgauge_format::Dialect;
+
+use super::SkillFacts;
+use super::report::Report;
+use super::table::suite::{DUPLICATE_CASE, FEW_CASES, OTHER_SKILL, SIMILAR_CASES};
+use super::text::{near_pairs, normalised, quoted, repeated, words};
+use super::view::{CaseView, SuiteView};
+use crate::statistics::FEWEST_CASES;
+
+pub(super) fn check(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
+    count(suite, report);
+    duplicates(&suite.cases, report);
+    other_skill(suite, facts, report);
+}
+
+fn count(suite: &SuiteView<'_>, report: &mut Report<'_>) {
+    let found = suite.cases.len();
+    // A suite without any case is the reader's to report.
+    if (1..FEWEST_CASES).contains(&found) {
+        let s = if found == 1 { "" } else { "s" };
+        let message = format!(
+            "{found} case{s} can never show a significant difference; it takes at least {FEWEST_CASES}"
+        );
+        let hint = format!(
+            "add {} more different tasks; more runs of the same do not help",
+            FEWEST_CASES - found
+        );
+        report.add(&FEW_CASES, &suite.list, message, hint);
+    }
+}
+
+fn duplicates(cases: &[CaseView<'_>], report: &mut Report<'_>) {
+    let with_prompt: Vec<_> =
+        cases.iter().filter_map(|case| Some((case, case.prompt.as_ref()?))).collect();
+    let files = |case: &CaseView<'_>| {
+        let mut files: Vec<String> = case.files.iter().map(|file| file.text.to_owned()).collect();
+        files.sort_unstable();
+        files
+    };
+    let keys = with_prompt.iter().map(|(case, prompt)| (normalised(prompt.text), files(case)));
+    for (first, second) in repeated(keys) {
+        let (earlier, prompt) = (with_prompt[first].0, with_prompt[second].1);
+        let message =
+            format!("the case {} has the same prompt and input files", quoted(&earlier.id));
+        let hint = format!("see {}", report.place(&earlier.spot));
+        report.add(&DUPLICATE_CASE, &prompt.spot, message, hint);
+    }
+    let texts: Vec<Vec<String>> =
+        with_prompt.iter().map(|(_, prompt)| words(prompt.text)).collect();
+    for (first, second) in near_pairs(&texts) {
+        let ((earlier, _), (later, prompt)) = (with_prompt[first], with_prompt[second]);
+        if files(earlier) != files(later) {
+            continue;
+        }
+        let message = format!("the prompt is nearly the one of the case {}", quoted(&earlier.id));
+        let hint = format!("see {}", report.place(&earlier.spot));
+        report.add(&SIMILAR_CASES, &prompt.spot, message, hint);
+    }
+}
+
+fn other_skill(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
+    let Some(stated) = &suite.skill else { return };
+    let name = match suite.dialect {
+        // A path, and `.` or `..` name nothing.
+        Dialect::Cases => {
+            let last = Path::new(stated.text.trim()).file_name();
+            last.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        }
+        Dialect::Evals | Dialect::Trigger => stated.text.trim().to_owned(),
+    };
+    let known: Vec<&String> = facts.name.iter().chain(&facts.folder_names).collect();
+    if name.is_empty() || known.is_empty() || known.contains(&&name) {
+        return;
+    }
+    let message = format!("the suite is for {}, the skill is {}", quoted(&name), quoted(known[0]));
+    report.add(&OTHER_SKILL, &stated.spot, message, None);
+}

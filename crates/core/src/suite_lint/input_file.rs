@@ -1,0 +1,56 @@
+//! The input files of cases: are they there, and inside of the skill or its workspace.
+
+use std::path::Path;
+
+use skillgauge_format::Dialect;
+
+use super::SkillFacts;
+use super::report::Report;
+use super::table::suite::MISSING_INPUT;
+use super::text::quoted;
+use super::view::{SuiteView, Text};
+
+pub(super) fn check(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
+    // The order in which `run` looks: the seeds differ in what a path is relative to.
+    let skill = Some(facts.folder.as_path());
+    let workspace = facts.workspace.as_deref();
+    let roots = match suite.dialect {
+        Dialect::Cases => [workspace, skill],
+        Dialect::Evals | Dialect::Trigger => [skill, workspace],
+    };
+    let roots: Vec<&Path> = roots.into_iter().flatten().collect();
+    for file in suite.cases.iter().flat_map(|case| &case.files) {
+        check_one(file, &roots, report);
+    }
+}
+
+fn check_one(file: &Text<'_>, roots: &[&Path], report: &mut Report<'_>) {
+    let path = Path::new(file.text);
+    // Paths that lead out as they are written are the reader's to report, and are not looked up.
+    if path.is_absolute()
+        || file.text.trim().is_empty()
+        || file.text.split(['/', '\\']).any(|part| part == "..")
+    {
+        return;
+    }
+    let Some(found) = roots.iter().map(|root| root.join(path)).find(|path| path.exists()) else {
+        let places: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+        let message = format!("the input file {} does not exist", quoted(file.text));
+        report.add(
+            &MISSING_INPUT,
+            &file.spot,
+            message,
+            format!("looked in {}", places.join(" and ")),
+        );
+        return;
+    };
+    let real = |path: &Path| fs_err::canonicalize(path).ok();
+    let is_inside = real(&found).is_some_and(|file| {
+        roots.iter().filter_map(|root| real(root)).any(|root| file.starts_with(root))
+    });
+    if !is_inside {
+        let message =
+            format!("the input file {} is a link that leads out of the skill", quoted(file.text));
+        report.add(&MISSING_INPUT, &file.spot, message, "copy the file into the skill".to_owned());
+    }
+}
