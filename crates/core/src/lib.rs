@@ -3,8 +3,10 @@
 //! Synchronous and deterministic: no clock, no environment, no randomness that is not seeded. Nothing here
 //! prints; a command of the `skillgauge` binary hands in paths and writers.
 
+pub mod analysis;
 pub mod benchmark;
 pub mod check;
+pub mod comparison;
 pub mod finding;
 pub mod judge;
 pub mod output;

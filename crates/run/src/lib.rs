@@ -6,8 +6,11 @@
 //! one that may be asynchronous.
 
 pub mod agent;
+pub mod analyze;
+mod ask_once;
 pub mod cassette;
 pub mod check;
+pub mod compare;
 pub mod doctor;
 pub mod grade;
 pub mod iteration;

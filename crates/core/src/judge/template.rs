@@ -18,7 +18,7 @@ pub const USER_PART: &str = "{# ===== user ===== #}";
 const DIGEST_BYTES: usize = 8;
 
 /// The templates: one table.
-pub const TEMPLATES: [TemplateInfo; 3] = [
+pub const TEMPLATES: [TemplateInfo; 5] = [
     TemplateInfo {
         kind: TemplateKind::Evals,
         name: "grade_evals",
@@ -43,6 +43,22 @@ pub const TEMPLATES: [TemplateInfo; 3] = [
         needed: &["boundary", "transcript", "expectations"],
         offered: &[],
     },
+    TemplateInfo {
+        kind: TemplateKind::Compare,
+        name: "compare",
+        about: "compares two results of the same task, blind",
+        text: include_str!("../../prompts/compare.md"),
+        needed: &["boundary", "prompt", "results"],
+        offered: &[],
+    },
+    TemplateInfo {
+        kind: TemplateKind::Analyze,
+        name: "analyze",
+        about: "says why one version of a skill won, and what to change",
+        text: include_str!("../../prompts/analyze.md"),
+        needed: &["boundary", "winner", "loser", "files", "comparisons"],
+        offered: &["gradings", "problems"],
+    },
 ];
 
 /// What a template is for.
@@ -54,6 +70,10 @@ pub enum TemplateKind {
     Cases,
     /// Assertions about any transcript.
     Behaviour,
+    /// Two results of one task.
+    Compare,
+    /// Two versions of a skill, after they were compared.
+    Analyze,
 }
 
 /// A row of [`TEMPLATES`].
@@ -208,7 +228,7 @@ impl Template {
 
 /// The templates that are in use: built-in ones, and those that a project puts in their place.
 #[derive(Clone, Debug)]
-pub struct Templates([Template; 3]);
+pub struct Templates([Template; 5]);
 
 impl Templates {
     /// Those that come with skillgauge.
@@ -217,6 +237,8 @@ impl Templates {
             Template::built_in(TemplateKind::Evals)?,
             Template::built_in(TemplateKind::Cases)?,
             Template::built_in(TemplateKind::Behaviour)?,
+            Template::built_in(TemplateKind::Compare)?,
+            Template::built_in(TemplateKind::Analyze)?,
         ]))
     }
 

@@ -30,13 +30,13 @@ use crate::skill::{SKILL_MD, Skill};
 use crate::workspace::{Holder, Workspace, WorkspaceLock};
 
 pub use content::ContentHash;
-pub(crate) use content::is_junk;
+pub(crate) use content::{Content, EntryKind, is_junk};
 pub use error::VersionError;
 pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
 pub(crate) use platform::{FileMode, mode_of, open_file, temporary_file};
 pub use restore::Restored;
-pub use scores::{Interval, VersionScores};
+pub use scores::VersionScores;
 pub use snapshot::{Initialised, Snapshot, StarterSuite};
 
 /// Says which commit a skill is at: the edge to version control, which this crate does not call.
@@ -77,8 +77,7 @@ impl VersionStore {
         // The workspace is beside the real folder, also when the argument is `.` or leads over a link.
         found.path = fs_err::canonicalize(&found.path).map_err(|_| no_skill())?;
         let workspace = Workspace::beside(&found.path)?;
-        let own = found.document().and_then(|document| document.mapping()?.get("name")?.as_str());
-        let mut names: Vec<String> = own.map(|name| name.trim().to_owned()).into_iter().collect();
+        let mut names: Vec<String> = own_name(&found).into_iter().collect();
         let folder_name = found.path.file_name().map(|name| name.to_string_lossy().into_owned());
         names.extend(folder_name);
         Ok(Self { skill: found.path, workspace, names })
@@ -104,8 +103,24 @@ impl VersionStore {
         self.workspace.root()
     }
 
+    /// The names that a version goes by: that of its front matter, and that of the skill's folder.
+    pub fn names_of(&self, version: VersionNumber) -> Vec<String> {
+        let mut names: Vec<String> =
+            own_name(&Skill::read(&self.folder(version))).into_iter().collect();
+        names.extend(self.names.last().cloned());
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// The folder that holds the files of a version.
     pub fn folder(&self, version: VersionNumber) -> PathBuf {
         self.root().join(version.to_string()).join("skill")
     }
+}
+
+/// The name in the front matter.
+fn own_name(skill: &Skill) -> Option<String> {
+    let name = skill.document()?.mapping()?.get("name")?.as_str()?;
+    Some(name.trim().to_owned())
 }

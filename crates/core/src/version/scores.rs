@@ -9,6 +9,7 @@ use skillgauge_format::{Number, read};
 
 use super::history::{read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
+use crate::statistics::{Interval, wilson};
 use crate::workspace::WorkspaceLock;
 
 /// The gradings of one version.
@@ -19,15 +20,6 @@ pub struct VersionScores {
     /// How many passed.
     pub passed: u64,
     sum: f64,
-}
-
-/// The bounds that a rate lies between with a confidence of 95 %.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
 }
 
 impl VersionScores {
@@ -48,27 +40,15 @@ impl VersionScores {
 
     /// Wilson's interval of the pass rate; none without gradings.
     pub fn interval(&self) -> Option<Interval> {
-        (self.gradings > 0).then(|| wilson(self.passed, self.gradings))
+        let count = |count: u64| usize::try_from(count).ok();
+        let found = wilson(count(self.passed)?, count(self.gradings)?)?;
+        Some(Interval { low: round_rate(found.low), high: round_rate(found.high) })
     }
 
     fn add(&mut self, grading: &CasesGrading) {
         self.gradings += 1;
         self.passed += u64::from(grading.overall == Verdict::Pass);
         self.sum += grading.overall_score.as_f64();
-    }
-}
-
-/// Wilson's score interval with a confidence of 95 %.
-fn wilson(passed: u64, all: u64) -> Interval {
-    const Z: f64 = 1.959_963_984_540_054;
-    let count = Number::Unsigned(all).as_f64();
-    let rate = Number::Unsigned(passed).as_f64() / count;
-    let scale = 1.0 + Z * Z / count;
-    let centre = (rate + Z * Z / (2.0 * count)) / scale;
-    let half = Z * (rate * (1.0 - rate) / count + Z * Z / (4.0 * count * count)).sqrt() / scale;
-    Interval {
-        low: round_rate((centre - half).max(0.0)),
-        high: round_rate((centre + half).min(1.0)),
     }
 }
 
@@ -127,19 +107,6 @@ fn grading(folder: &Path, name: &str) -> Result<CasesGrading, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn intervals_are_wilsons() {
-        // Reference values of scipy.stats.binomtest(k, n).proportion_ci(method="wilson").
-        for (passed, all, low, high) in [
-            (0, 10, 0.0, 0.2775),
-            (8, 10, 0.4902, 0.9433),
-            (10, 10, 0.7225, 1.0),
-            (1, 2, 0.0945, 0.9055),
-        ] {
-            assert_eq!(wilson(passed, all), Interval { low, high }, "{passed}/{all}");
-        }
-    }
 
     #[test]
     fn without_gradings_nothing_is_said() {

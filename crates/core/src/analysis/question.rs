@@ -1,0 +1,177 @@
+//! The question to the analyst, and the schema of its answer.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use skillgauge_format::{AnswerSchema, UnsupportedSchema};
+
+use super::SkillFiles;
+use super::locate::{Misplaced, SuggestionAnswer};
+use crate::judge::material::Fence;
+use crate::judge::question::{Question, QuestionError};
+use crate::judge::template::{Rendered, Template, TemplateKind};
+use crate::text::cut_middle;
+
+/// The most that is told of the comparisons and of the gradings, in bytes each.
+const MAX_TOLD: usize = 48_000;
+
+/// A comparison after the labels were lifted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedCase {
+    /// The case.
+    pub case: String,
+    /// The task.
+    pub prompt: String,
+    /// The version that won.
+    pub winner: String,
+    /// What the comparator said, and which version it called A.
+    pub reasoning: String,
+    /// The version that was called A.
+    pub a: String,
+    /// The version that was called B.
+    pub b: String,
+}
+
+/// What is analysed.
+#[derive(Clone, Debug)]
+pub struct AnalysisSubject<'a> {
+    /// The version that won over all.
+    pub winner: &'a str,
+    /// The version that lost.
+    pub loser: &'a str,
+    /// The comparisons.
+    pub cases: &'a [ComparedCase],
+    /// What failed in the gradings, a line each.
+    pub failures: &'a [String],
+    /// The skill as it is now.
+    pub files: &'a SkillFiles,
+}
+
+#[derive(Serialize)]
+struct Context<'c> {
+    boundary: &'c str,
+    winner: &'c str,
+    loser: &'c str,
+    files: String,
+    comparisons: String,
+    gradings: String,
+    problems: String,
+}
+
+/// Asks for an analysis, or for corrections of suggestions that could not be used.
+pub fn question(
+    subject: &AnalysisSubject<'_>,
+    misplaced: &[(SuggestionAnswer, Misplaced)],
+    seed: u64,
+) -> Result<Question, QuestionError> {
+    let template = Template::built_in(TemplateKind::Analyze)?;
+    let (comparisons, files) = (comparisons(subject.cases), files(subject.files));
+    let gradings = cut_middle(&subject.failures.join("\n"), MAX_TOLD).0;
+    let problems = problems(misplaced);
+    let fence = Fence::around(seed, [&*comparisons, &*files, &*gradings, &*problems]);
+    let wrap =
+        |name, text: &str| if text.is_empty() { String::new() } else { fence.wrap(name, text) };
+    let context = Context {
+        boundary: fence.boundary(),
+        winner: subject.winner,
+        loser: subject.loser,
+        files: wrap("SKILL", &files),
+        comparisons: wrap("COMPARISONS", &comparisons),
+        gradings: wrap("GRADINGS", &gradings),
+        problems: wrap("PROBLEMS", &problems),
+    };
+    let Rendered { system, user } = template.render(&context)?;
+    Ok(Question { system, user, schema: schema()?, template: template.record().clone(), items: 16 })
+}
+
+fn comparisons(cases: &[ComparedCase]) -> String {
+    let mut out = String::new();
+    for case in cases {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            out,
+            "## {}: {} won\n\nTask: {}\n\nThe comparator (A was {}, B was {}): {}\n",
+            case.case, case.winner, case.prompt, case.a, case.b, case.reasoning
+        );
+    }
+    cut_middle(&out, MAX_TOLD).0
+}
+
+fn files(files: &SkillFiles) -> String {
+    let mut out = String::new();
+    for (name, text) in &files.texts {
+        let newline = if text.ends_with('\n') { "" } else { "\n" };
+        let _ = write!(out, "##### file {name}\n{text}{newline}");
+    }
+    for name in &files.left_out {
+        let _ = writeln!(out, "##### file {name} (not shown: not text, or too large)");
+    }
+    out
+}
+
+fn problems(misplaced: &[(SuggestionAnswer, Misplaced)]) -> String {
+    let mut out = String::new();
+    for (suggestion, reason) in misplaced {
+        let _ = writeln!(
+            out,
+            "- {} ({}): {reason}\n  before: {}\n  after: {}",
+            suggestion.area, suggestion.file, suggestion.before, suggestion.after
+        );
+    }
+    out
+}
+
+fn schema() -> Result<AnswerSchema, UnsupportedSchema> {
+    let text = || json!({"type": "string"});
+    let texts = json!({"type": "array", "items": text()});
+    let fields = ["reasoning", "area", "file", "before", "after"];
+    let properties: serde_json::Map<String, Value> =
+        fields.iter().map(|name| ((*name).to_owned(), text())).collect();
+    let suggestion = json!({
+        "type": "object", "properties": properties, "required": fields, "additionalProperties": false,
+    });
+    let value = json!({
+        "type": "object",
+        "properties": {
+            "strengths": texts,
+            "weaknesses": texts,
+            "suggestions": {"type": "array", "items": suggestion},
+        },
+        "required": ["strengths", "weaknesses", "suggestions"],
+        "additionalProperties": false,
+    });
+    AnswerSchema::new("analysis", value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_shows_comparisons_and_files_and_asks_for_corrections() {
+        let text = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let files = SkillFiles { texts: [text("SKILL.md", "Body.\n")].into(), left_out: vec![] };
+        let cases = [ComparedCase {
+            case: "case-01".into(),
+            prompt: "Do it.".into(),
+            winner: "v1".into(),
+            reasoning: "A is clearer.".into(),
+            a: "v1".into(),
+            b: "v0".into(),
+        }];
+        let failures = ["case-01: result: not there".to_owned()];
+        let subject = AnalysisSubject {
+            winner: "v1",
+            loser: "v0",
+            cases: &cases,
+            failures: &failures,
+            files: &files,
+        };
+        let first = question(&subject, &[], 1).unwrap();
+        insta::assert_snapshot!(first.user);
+        let bad = SuggestionAnswer { before: "x".into(), ..SuggestionAnswer::default() };
+        let second = question(&subject, &[(bad, Misplaced::Nowhere)], 1).unwrap();
+        assert!(second.user.contains("# Put these right") && second.user.contains("in no file"));
+    }
+}

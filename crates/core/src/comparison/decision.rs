@@ -1,0 +1,205 @@
+//! From the comparator's answers to a decision: both orders are asked, and a third one decides when those disagree.
+
+use serde::Deserialize;
+use serde_json::json;
+use skillgauge_format::Extra;
+use skillgauge_format::cases::{
+    Comparison, ComparisonKey, ComparisonOrder, ComparisonScores, Label,
+};
+
+use super::{CasePair, Draw};
+use crate::version::VersionNumber;
+
+/// What the comparator answered.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct ComparatorAnswer {
+    /// Why.
+    pub reasoning: String,
+    /// The scores of both results.
+    pub scores: ComparisonScores,
+    /// The better one.
+    pub winner: Label,
+}
+
+/// The questions about one case, and the answers so far.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    draw: Draw,
+    answers: Vec<ComparatorAnswer>,
+}
+
+/// What is written about one case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Concluded {
+    /// What the comparator found.
+    pub comparison: Comparison,
+    /// Which version was which.
+    pub key: ComparisonKey,
+}
+
+impl Decision {
+    /// Nothing has been asked yet.
+    pub fn new(draw: Draw) -> Self {
+        Self { draw, answers: Vec::new() }
+    }
+
+    /// The label to show first in the next question; none when enough was asked.
+    pub fn next_order(&self) -> Option<Label> {
+        let orders = self.draw.first();
+        match self.answers.as_slice() {
+            [one, other] if one.winner == other.winner => None,
+            answers => orders.get(answers.len()).copied(),
+        }
+    }
+
+    /// Takes the answer to the question that [`Decision::next_order`] asked for.
+    pub fn add(&mut self, answer: ComparatorAnswer) {
+        self.answers.push(answer);
+    }
+
+    /// The files of the case; none while there is something to ask.
+    ///
+    /// Winner, reasons and scores are those of one answer, so that they belong together: the first one when both orders
+    /// agree, the third one when they do not. The key keeps all of them.
+    pub fn conclude(
+        &self,
+        pair: &CasePair,
+        versions: [VersionNumber; 2],
+        comparator: &str,
+    ) -> Option<Concluded> {
+        if self.next_order().is_some() {
+            return None;
+        }
+        let deciding = match self.answers.as_slice() {
+            [one, other] if one.winner == other.winner => one,
+            [_, _, third] => third,
+            _ => return None,
+        };
+        let comparison = Comparison {
+            eval_prompt: pair.prompt.clone(),
+            winner: deciding.winner,
+            reasoning: deciding.reasoning.clone(),
+            scores: deciding.scores.clone(),
+            extra: Extra::new(),
+        };
+        Some(Concluded { comparison, key: self.key(pair, versions, comparator) })
+    }
+
+    fn key(
+        &self,
+        pair: &CasePair,
+        versions: [VersionNumber; 2],
+        comparator: &str,
+    ) -> ComparisonKey {
+        let behind = |label: Label| self.draw.side(label);
+        let order = |(first, answer): (Label, &ComparatorAnswer)| {
+            let mut extra = Extra::new();
+            extra.insert("reasoning".to_owned(), answer.reasoning.clone().into());
+            extra.insert("scores".to_owned(), json!(answer.scores));
+            ComparisonOrder { first, winner: answer.winner, extra }
+        };
+        let orders = self.draw.first().into_iter().zip(&self.answers).map(order).collect();
+        let mut extra = Extra::new();
+        extra.insert("case_id".to_owned(), pair.case.clone().into());
+        extra.insert("runs".to_owned(), self.runs(pair));
+        extra.insert("comparator".to_owned(), comparator.into());
+        ComparisonKey {
+            seed: self.draw.seed,
+            a: versions[behind(Label::A)].to_string(),
+            b: versions[behind(Label::B)].to_string(),
+            orders,
+            disagreement: self.answers.windows(2).any(|two| two[0].winner != two[1].winner),
+            extra,
+        }
+    }
+
+    /// Which runs were compared, as the key names them.
+    pub fn runs(&self, pair: &CasePair) -> serde_json::Value {
+        let run = |label: Label| pair.runs[self.draw.side(label)].place();
+        json!({"A": run(Label::A), "B": run(Label::B)})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use skillgauge_format::part::Configuration;
+    use skillgauge_format::{read, write};
+
+    use super::*;
+    use crate::comparison::ComparedRun;
+    use crate::plan::RunId;
+    use crate::workspace::RunDir;
+
+    fn answer(winner: Label, reasoning: &str) -> ComparatorAnswer {
+        let mut scores = ComparisonScores::default();
+        for pair in [
+            &mut scores.description_quality,
+            &mut scores.convention_compliance,
+            &mut scores.type_specific_quality,
+            &mut scores.token_efficiency,
+            &mut scores.content_value,
+        ] {
+            (pair.a, pair.b) = (5, 6);
+        }
+        ComparatorAnswer { reasoning: reasoning.to_owned(), scores, winner }
+    }
+
+    fn pair() -> CasePair {
+        let run = |iteration| ComparedRun {
+            iteration,
+            id: RunId { case: "c".into(), configuration: Configuration::WithSkill, number: 1 },
+            dir: RunDir::at(PathBuf::from("x")),
+        };
+        CasePair { case: "c".into(), prompt: "Do it.".into(), runs: [run(1), run(2)] }
+    }
+
+    fn decide(winners: &[Label]) -> (Decision, Option<Concluded>) {
+        let mut decision = Decision::new(Draw::new(7, "c"));
+        for (index, winner) in winners.iter().enumerate() {
+            assert!(decision.next_order().is_some());
+            decision.add(answer(*winner, &format!("answer {index}")));
+        }
+        let concluded = decision.conclude(&pair(), [VersionNumber(0), VersionNumber(1)], "m");
+        (decision, concluded)
+    }
+
+    #[test]
+    fn two_orders_that_agree_decide() {
+        let (decision, concluded) = decide(&[Label::B, Label::B]);
+        assert_eq!(decision.next_order(), None);
+        let concluded = concluded.unwrap();
+        assert_eq!(concluded.comparison.winner, Label::B);
+        assert_eq!(concluded.comparison.reasoning, "answer 0");
+        assert!(!concluded.key.disagreement);
+        assert_ne!(concluded.key.orders[0].first, concluded.key.orders[1].first);
+    }
+
+    #[test]
+    fn a_third_order_decides_when_two_disagree_and_that_is_recorded() {
+        assert!(decide(&[Label::A]).1.is_none());
+        assert!(decide(&[Label::A, Label::B]).1.is_none());
+        let concluded = decide(&[Label::A, Label::B, Label::B]).1.unwrap();
+        assert_eq!(concluded.comparison.winner, Label::B);
+        assert_eq!(concluded.comparison.reasoning, "answer 2");
+        assert!(concluded.key.disagreement);
+        assert_eq!(concluded.key.orders.len(), 3);
+    }
+
+    #[test]
+    fn both_files_are_sound_and_only_the_key_tells_versions() {
+        let Concluded { comparison, key } = decide(&[Label::A, Label::A]).1.unwrap();
+        let text = write::to_text(&comparison).unwrap();
+        assert_eq!(read::<Comparison>(text.as_bytes()).unwrap().warnings.iter().count(), 0);
+        for telling in ["v0", "v1", "iteration", "seed"] {
+            assert!(!text.contains(telling), "{text}");
+        }
+        let text = write::to_text(&key).unwrap();
+        assert_eq!(read::<ComparisonKey>(text.as_bytes()).unwrap().warnings.iter().count(), 0);
+        let mut versions = [key.a.as_str(), key.b.as_str()];
+        versions.sort_unstable();
+        assert_eq!(versions, ["v0", "v1"]);
+        assert_eq!(key.extra["runs"].as_object().unwrap().len(), 2);
+    }
+}

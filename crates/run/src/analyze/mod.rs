@@ -1,0 +1,86 @@
+//! Has a model say why a version won and what to change; a suggestion that is not in the files is sent back once.
+//!
+//! The one invariant: every suggestion of the analysis replaces a passage that is really in the skill; the others are named
+//! in its notes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use skillgauge_core::analysis::{AnalysisAnswer, AnalysisSubject, Sorted, question, sort};
+use skillgauge_format::Extra;
+use skillgauge_format::cases::Analysis;
+use tokio_util::sync::CancellationToken;
+
+use crate::ask_once::{self, Unanswered};
+use crate::iteration::Budget;
+use crate::model::{Model, Purpose};
+
+/// Who analyses.
+#[derive(Clone, Debug)]
+pub struct Analyst {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// The seed of the lines around material.
+    pub seed: u64,
+    /// How long one attempt may take.
+    pub timeout: Duration,
+}
+
+/// Makes an analysis; an error in words when there is none.
+pub async fn analyze(
+    subject: &AnalysisSubject<'_>,
+    analyst: &Analyst,
+    budget: &Budget,
+    cancel: &CancellationToken,
+) -> Result<Analysis, String> {
+    make(subject, analyst, budget, cancel).await.map_err(|unanswered| unanswered.to_string())
+}
+
+async fn make(
+    subject: &AnalysisSubject<'_>,
+    analyst: &Analyst,
+    budget: &Budget,
+    cancel: &CancellationToken,
+) -> Result<Analysis, Unanswered> {
+    let put = async |misplaced: &[_]| -> Result<AnalysisAnswer, Unanswered> {
+        let question = question(subject, misplaced, analyst.seed)
+            .map_err(|error| Unanswered::Failed(error.to_string()))?;
+        let request = ask_once::request(Purpose::new("analyze"), &question, analyst.timeout);
+        ask_once::ask(analyst.model.as_ref(), request, budget, cancel).await
+    };
+    let first = put(&[]).await?;
+    let Sorted { mut kept, misplaced } = sort(subject.files, first.suggestions);
+    let mut notes = Vec::new();
+    if !misplaced.is_empty() {
+        // What could be used stays, whatever becomes of the rest.
+        match put(&misplaced).await {
+            Ok(second) => {
+                let corrected = sort(subject.files, second.suggestions);
+                kept.extend(corrected.kept);
+                notes.extend(corrected.misplaced.iter().map(|(suggestion, reason)| {
+                    format!("a suggestion about {} was dropped: {reason}", suggestion.area)
+                }));
+            }
+            Err(Unanswered::Cancelled) => return Err(Unanswered::Cancelled),
+            Err(reason) => notes.extend(misplaced.iter().map(|(suggestion, misplaced)| {
+                format!(
+                    "a suggestion about {} was dropped: {misplaced}; nobody corrected it: {reason}",
+                    suggestion.area
+                )
+            })),
+        }
+    }
+    let mut extra = Extra::new();
+    extra.insert("analyst".to_owned(), analyst.model.name().to_string().into());
+    if !notes.is_empty() {
+        extra.insert("notes".to_owned(), notes.into());
+    }
+    Ok(Analysis {
+        winner_version: subject.winner.to_owned(),
+        loser_version: subject.loser.to_owned(),
+        strengths: first.strengths,
+        weaknesses: first.weaknesses,
+        suggestions: kept,
+        extra,
+    })
+}

@@ -1,0 +1,183 @@
+//! Has a comparator say which of two versions did better, case by case.
+//!
+//! ```text
+//! pairs of stored runs -- core::comparison: blinded --> questions in both orders (model) --> comparison.json, the key apart
+//! ```
+//!
+//! What is asked and what follows is `core::comparison`'s business; here is who is asked, and what becomes of failures. The
+//! one invariant: a case that the comparator did not decide has no comparison; it counts for nobody.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use skillgauge_core::comparison::{
+    Blinding, CasePair, ComparatorAnswer, ComparisonStore, Concluded, Decision, Draw, question,
+    show,
+};
+use skillgauge_core::version::VersionNumber;
+use skillgauge_format::cases::Label;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::ask_once::{self, Unanswered};
+use crate::iteration::Budget;
+use crate::model::{Model, Purpose};
+
+/// Who compares.
+#[derive(Clone, Debug)]
+pub struct Comparator {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// The seed of what is drawn.
+    pub seed: u64,
+    /// How long one attempt may take.
+    pub timeout: Duration,
+    /// How many cases are compared at once, at most.
+    pub jobs: usize,
+}
+
+/// What became of one case.
+#[derive(Clone, Debug)]
+pub struct ComparedCase {
+    /// The case.
+    pub case: String,
+    /// The files; or why there are none.
+    pub result: Result<Concluded, String>,
+    /// Whether they were there already, from the same runs and the same comparator.
+    pub is_kept: bool,
+}
+
+/// Whether comparisons that are there already are made again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// They are kept.
+    #[default]
+    No,
+    /// They are made again.
+    Yes,
+}
+
+/// What is compared.
+#[derive(Debug)]
+pub struct CompareRequest<'r> {
+    /// The cases.
+    pub pairs: Vec<CasePair>,
+    /// The versions, in the order of the runs of each pair.
+    pub versions: [VersionNumber; 2],
+    /// The skill, whose path is taken out of what is shown.
+    pub skill: &'r Path,
+    /// What is taken out as well.
+    pub blinding: Blinding,
+    /// Where comparisons are kept.
+    pub store: ComparisonStore,
+    /// Whether to make them again.
+    pub again: Again,
+}
+
+/// Compares all cases, each as soon as there is room; gives them in the order of the pairs.
+pub async fn compare(
+    request: CompareRequest<'_>,
+    comparator: &Comparator,
+    budget: &Arc<Budget>,
+    cancel: &CancellationToken,
+) -> Vec<ComparedCase> {
+    let shared = Arc::new(Shared {
+        versions: request.versions,
+        skill: request.skill.to_owned(),
+        blinding: request.blinding,
+        store: request.store,
+        again: request.again,
+        comparator: comparator.clone(),
+        budget: Arc::clone(budget),
+        cancel: cancel.clone(),
+    });
+    shared.all(request.pairs).await
+}
+
+/// What all cases share.
+struct Shared {
+    versions: [VersionNumber; 2],
+    skill: PathBuf,
+    blinding: Blinding,
+    store: ComparisonStore,
+    again: Again,
+    comparator: Comparator,
+    budget: Arc<Budget>,
+    cancel: CancellationToken,
+}
+
+impl Shared {
+    async fn all(self: Arc<Self>, pairs: Vec<CasePair>) -> Vec<ComparedCase> {
+        let mut waiting = pairs.into_iter().enumerate();
+        let mut running = JoinSet::new();
+        let mut done = Vec::new();
+        loop {
+            while running.len() < self.comparator.jobs.max(1) {
+                let Some((index, pair)) = waiting.next() else { break };
+                let shared = Arc::clone(&self);
+                running.spawn(async move { (index, shared.case(&pair).await) });
+            }
+            match running.join_next().await {
+                Some(Ok(found)) => done.push(found),
+                // A task of ours that broke: its case is missing, which the caller sees.
+                Some(Err(_)) => {}
+                None => break,
+            }
+        }
+        done.sort_by_key(|(index, _)| *index);
+        done.into_iter().map(|(_, case)| case).collect()
+    }
+
+    async fn case(&self, pair: &CasePair) -> ComparedCase {
+        let case = pair.case.clone();
+        let decision = Decision::new(Draw::new(self.comparator.seed, &case));
+        if self.again == Again::No
+            && let Some(found) = self.kept(pair, &decision)
+        {
+            return ComparedCase { case, result: Ok(found), is_kept: true };
+        }
+        let result = match self.ask(pair, decision).await {
+            Ok(files) => match self.store.save(&case, &files) {
+                Ok(()) => Ok(files),
+                Err(error) => Err(error.to_string()),
+            },
+            Err(reason) => Err(reason.to_string()),
+        };
+        ComparedCase { case, result, is_kept: false }
+    }
+
+    /// A comparison of the same runs with the same draw by the same comparator.
+    fn kept(&self, pair: &CasePair, decision: &Decision) -> Option<Concluded> {
+        let found = self.store.load(&pair.case)?.files;
+        let extra = |name: &str| found.key.extra.get(name);
+        let is_same = found.key.seed == self.comparator.seed
+            && extra("runs") == Some(&decision.runs(pair))
+            && extra("comparator").and_then(|name| name.as_str())
+                == Some(self.comparator.model.name().to_string().as_str());
+        is_same.then_some(found)
+    }
+
+    async fn ask(&self, pair: &CasePair, mut decision: Decision) -> Result<Concluded, Unanswered> {
+        let draw = Draw::new(self.comparator.seed, &pair.case);
+        // Only bounded amounts are read, so this may happen between two waits.
+        let [a, b] = [Label::A, Label::B]
+            .map(|label| show(&pair.runs[draw.side(label)].dir, &self.skill, &self.blinding));
+        while let Some(first) = decision.next_order() {
+            let question = question(&pair.prompt, [&a, &b], first, self.comparator.seed)
+                .map_err(|error| Unanswered::Failed(error.to_string()))?;
+            let answer: ComparatorAnswer = ask_once::ask(
+                self.comparator.model.as_ref(),
+                ask_once::request(Purpose::new("compare"), &question, self.comparator.timeout),
+                &self.budget,
+                &self.cancel,
+            )
+            .await?;
+            decision.add(answer);
+        }
+        let comparator = self.comparator.model.name().to_string();
+        decision
+            .conclude(pair, self.versions, &comparator)
+            .ok_or_else(|| Unanswered::Failed("nothing was decided".to_owned()))
+    }
+}
