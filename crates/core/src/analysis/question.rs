@@ -69,7 +69,7 @@ pub fn question(
     let (comparisons, files) = (comparisons(subject.cases), files(subject.files));
     let gradings = cut_middle(&subject.failures.join("\n"), MAX_TOLD).0;
     let problems = problems(misplaced);
-    let fence = Fence::around(seed, [&*comparisons, &*files, &*gradings, &*problems]);
+    let fence = Fence::around(seed, &[&*comparisons, &*files, &*gradings, &*problems]);
     let wrap =
         |name, text: &str| if text.is_empty() { String::new() } else { fence.wrap(name, text) };
     let context = Context {

@@ -41,7 +41,7 @@ pub fn question(
 ) -> Result<Question, QuestionError> {
     let template = Template::built_in(TemplateKind::Compare)?;
     let [a, b] = results.map(Shown::as_str);
-    let fence = Fence::around(seed, [prompt, a, b]);
+    let fence = Fence::around(seed, &[prompt, a, b]);
     let shown = |label: Label| {
         let text = match label {
             Label::A => a,
