@@ -90,7 +90,7 @@ fn write_run(folder: &Path, counter: u64, with_skill: bool, written: &mut Writte
     written.file(&folder.join("outputs/result.md"), "# Result\n")?;
     let event =
         json!({"type": "text", "text": "I look at the imports of the next file."}).to_string();
-    let transcript = [event; 30].join("\n") + "\n";
+    let transcript = (event + "\n").repeat(30);
     written.file(&folder.join("transcript.jsonl"), &transcript)
 }
 

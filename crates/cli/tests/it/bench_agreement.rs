@@ -97,6 +97,11 @@ fn grading(numbers: &mut Numbers, expectations: u64, with_skill: bool) -> EvalsG
             output_chars: Some(12_450),
             ..Metrics::default()
         }),
+        // As the judge's gradings have it: with a total in here the script takes characters for tokens.
+        timing: Some(Timing {
+            executor_duration_seconds: Some(Number::Float(1.5)),
+            ..Timing::default()
+        }),
         user_notes_summary: Some(UserNotesSummary {
             uncertainties: Some(vec!["which style".to_owned()]),
             workarounds: Some(vec!["used sed".to_owned()]),

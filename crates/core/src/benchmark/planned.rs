@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use skillgauge_format::part::Configuration;
+use skillgauge_format::json::{self, Node};
+use skillgauge_format::part::{Configuration, EvalId};
 use skillgauge_format::record::IterationRecord;
 
+use super::file::{self, Found};
 use super::layout::Layout;
 use crate::plan::RunId;
 use crate::workspace::Iteration;
@@ -28,6 +30,18 @@ pub(super) fn record(folder: &Path, problems: &mut Vec<String>) -> Option<Iterat
             None
         }
     }
+}
+
+/// The cases that a rubric is scored for, by the suite that lies in the iteration; nothing when there is none.
+pub(super) fn rubrics(folder: &Path) -> Option<BTreeSet<String>> {
+    let Found::Bytes(bytes) = file::read(&Iteration::at(folder).suite_file()) else { return None };
+    let document = json::parse(&bytes).ok()?;
+    let evals = document.root.get("evals")?.items();
+    let dimensions =
+        |eval: &Node<'_>| Some(eval.get("quality_rubric")?.get("dimensions")?.items().len());
+    let scored = evals.iter().filter(|eval| dimensions(eval).is_some_and(|count| count > 0));
+    let id = |eval: &Node<'_>| eval.get("id")?.deserialize::<EvalId>().ok();
+    Some(scored.filter_map(id).map(|id| id.to_string()).collect())
 }
 
 /// The runs that were planned and have no folder.

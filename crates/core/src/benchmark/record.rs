@@ -4,7 +4,7 @@
 //! `metrics.json` when the grading has no metrics, `structural.json` when a rubric is missing that others have, and of
 //! a transcript the last line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use skillgauge_format::evals::{BenchmarkRun, RunResult};
@@ -16,7 +16,7 @@ use skillgauge_format::{Extra, write};
 
 use super::file::{self, Found, amount, whole, words};
 use super::grading::{self, Graded, Rubric, Suggestion};
-use super::layout::{Layout, RunFolder, id_from_name};
+use super::layout::{CaseFolder, Layout, RunFolder, id_from_name};
 use super::{Settings, loaded, parallel, planned, role};
 use crate::plan::RunId;
 
@@ -121,7 +121,13 @@ pub(super) fn read(mut layout: Layout, folder: &Path, settings: &Settings) -> It
         }
         reading
     });
-    find_gates(&folders, &mut readings, &layout, settings.threads);
+    find_gates(
+        &folders,
+        &mut readings,
+        &layout,
+        planned::rubrics(folder).as_ref(),
+        settings.threads,
+    );
     let (executor_model, analyzer_model) = models(plan.as_ref(), &folders, &readings);
     let mut iteration = Iteration {
         analyzer_model: settings.analyzer_model.clone().or(analyzer_model),
@@ -255,7 +261,6 @@ fn read_run(path: &Path) -> Reading {
     for problem in graded.problems.drain(..) {
         reading.problems.push(format!("grading.json: {problem}"));
     }
-    reading.gate_stopped = graded.rubric.is_none() && graded.gate_passed == Some(false);
     reading.state = Ok(Box::new((graded, outcome)));
     reading
 }
@@ -326,28 +331,44 @@ fn read_metrics(path: &Path, graded: &mut Graded) {
 
 /// Finds the runs whose rubric is missing because the gate stopped them.
 ///
-/// Only where a rubric is to be expected: the case's metadata has one, or some run of the iteration was scored by one.
-fn find_gates(folders: &[&RunFolder], readings: &mut [Reading], layout: &Layout, threads: usize) {
-    let has_rubric =
+/// Only where a rubric is to be expected: by the suite or the case's metadata, and where neither tells, when another run
+/// of the case, or of the iteration, was scored.
+fn find_gates(
+    folders: &[&RunFolder],
+    readings: &mut [Reading],
+    layout: &Layout,
+    rubrics: Option<&BTreeSet<String>>,
+    threads: usize,
+) {
+    let is_scored =
         |reading: &Reading| reading.state.as_ref().is_ok_and(|graded| graded.0.rubric.is_some());
-    let expected =
-        readings.iter().any(has_rubric) || layout.cases.iter().any(|case| case.has_rubric);
-    if !expected {
-        return;
-    }
-    let unscored: Vec<usize> = (0..readings.len())
-        .filter(|index| readings[*index].state.is_ok() && !has_rubric(&readings[*index]))
+    let any_scored = readings.iter().any(is_scored);
+    let expects = |case: &CaseFolder| match rubrics {
+        Some(rubrics) => rubrics.contains(&case.id.to_string()),
+        None => case.has_rubric || any_scored,
+    };
+    let expected = layout.cases.iter().flat_map(|case| vec![expects(case); case.runs.len()]);
+    let unscored: Vec<usize> = expected
+        .enumerate()
+        .filter(|(index, expected)| {
+            let reading = &readings[*index];
+            *expected && reading.state.is_ok() && !is_scored(reading)
+        })
+        .map(|(index, _)| index)
         .collect();
-    let gates = parallel::map(&unscored, threads, |index| {
-        let Found::Bytes(bytes) = file::read(&folders[*index].path.join("structural.json")) else {
-            return false;
-        };
-        let gate = |root: &Node<'_>| root.get("gate_passed").and_then(Node::as_bool);
-        json::parse(&bytes).is_ok_and(|document| gate(&document.root) == Some(false))
+    let stopped = parallel::map(&unscored, threads, |index| {
+        let told = readings[*index].state.as_ref().ok().and_then(|graded| graded.0.gate_passed);
+        told.or_else(|| gate_passed(&folders[*index].path)) == Some(false)
     });
-    for (index, stopped) in unscored.into_iter().zip(gates) {
-        readings[index].gate_stopped |= stopped;
+    for (index, stopped) in unscored.into_iter().zip(stopped) {
+        readings[index].gate_stopped = stopped;
     }
+}
+
+/// What the structural checks of a run say of the gate.
+fn gate_passed(run: &Path) -> Option<bool> {
+    let Found::Bytes(bytes) = file::read(&run.join("structural.json")) else { return None };
+    json::parse(&bytes).ok()?.root.get("gate_passed").and_then(Node::as_bool)
 }
 
 fn state(reading: Reading, id: &EvalId, name: Option<&String>, run: RunFolder) -> State {

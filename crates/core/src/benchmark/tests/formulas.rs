@@ -108,6 +108,25 @@ fn efficiency_is_the_mean_of_pass_rate_and_rubric_and_the_gate_counts_zero_only_
 }
 
 #[test]
+fn a_gate_without_a_rubric_behind_it_costs_nothing() {
+    let folder = Folder::new();
+    let mut stopped = grading(&[false, true]);
+    stopped["gate_passed"] = json!(false);
+    folder
+        .json("eval-1/with_skill/run-1/grading.json", &with_rubric(&[true, true], [4, 5], 0.84))
+        .json("eval-2/with_skill/run-1/grading.json", &stopped);
+    let efficiency = |folder: &Folder| {
+        as_json(&folder.aggregate().benchmark)["runs"][1]["result"]["overall_efficiency"].clone()
+    };
+    assert_eq!(efficiency(&folder), 0.25, "by what the other case shows, a rubric was due");
+    let rubric =
+        json!({"dimensions": [{"id": "Q1", "name": "n", "description": "d", "weight": 1}]});
+    let suite = json!({"evals": [{"id": 1, "quality_rubric": rubric}, {"id": 2}]});
+    folder.json("suite.json", &suite);
+    assert_eq!(efficiency(&folder), 0.5, "the suite knows that none was");
+}
+
+#[test]
 fn consistency_is_undefined_when_everything_failed() {
     let folder = Folder::new();
     folder.run("eval-1/with_skill/run-1", &[false]).run("eval-1/with_skill/run-2", &[false]);
