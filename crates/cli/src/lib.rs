@@ -62,6 +62,7 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Doctor(args) => commands::doctor::run(&args, printer),
         Command::Run(args) => commands::run::run(&args, printer),
         Command::Merge(args) => commands::merge::run(&args, printer),
+        Command::Check(args) => commands::check::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),
         Command::Init(args) => commands::init::run(&args, printer),
         Command::Snapshot(args) => commands::snapshot::run(&args, printer),

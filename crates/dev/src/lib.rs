@@ -2,6 +2,7 @@
 
 mod agents_page;
 mod architecture_page;
+mod checks_page;
 mod cli_page;
 mod rules_page;
 mod schemas;
@@ -22,6 +23,7 @@ pub fn generated() -> Vec<Generated> {
     let mut files = vec![
         agents_page::generate(),
         architecture_page::generate(),
+        checks_page::generate(),
         rules_page::generate(),
         cli_page::generate(),
     ];

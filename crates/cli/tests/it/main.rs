@@ -4,11 +4,12 @@
 
 mod bench;
 mod bench_agreement;
+mod check;
 mod command;
 mod doctor;
 mod explain;
-mod package;
 mod grade;
+mod package;
 mod schema;
 mod transcript;
 mod validate;
