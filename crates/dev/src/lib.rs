@@ -2,6 +2,7 @@
 
 mod agents_page;
 mod architecture_page;
+mod checks_page;
 mod cli_page;
 mod lint_page;
 mod rules_page;
@@ -23,6 +24,7 @@ pub fn generated() -> Vec<Generated> {
     let mut files = vec![
         agents_page::generate(),
         architecture_page::generate(),
+        checks_page::generate(),
         rules_page::generate(),
         cli_page::generate(),
         lint_page::generate(),

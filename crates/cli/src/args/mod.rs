@@ -1,6 +1,7 @@
 //! What can be typed: clap types only, one file for each command.
 
 mod bench;
+mod check;
 mod demo;
 mod doctor;
 mod explain;
@@ -19,6 +20,7 @@ mod validate;
 mod version;
 
 pub use bench::{BenchArgs, BenchFormat};
+pub use check::{CheckArgs, CheckFormat};
 pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
@@ -72,6 +74,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run a suite with and without a skill: execute, check, grade, aggregate
     Run(RunArgs),
+    /// Check finished runs against the structural expectations of their suite
+    Check(CheckArgs),
     /// Aggregate the graded runs of an iteration, with intervals and a verdict
     Bench(BenchArgs),
     /// Have stored runs graded by a judge, or any transcript

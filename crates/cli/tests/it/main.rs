@@ -4,6 +4,7 @@
 
 mod bench;
 mod bench_agreement;
+mod check;
 mod command;
 mod doctor;
 mod explain;

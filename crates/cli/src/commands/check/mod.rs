@@ -1,0 +1,138 @@
+//! `skillgauge check`.
+
+mod plan;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use serde_json::json;
+use skillgauge_core::check::CheckTarget;
+use skillgauge_format::evals::Structural;
+use skillgauge_format::write;
+use skillgauge_run::check::{CheckJob, CheckRunError, Scripts, check_and_store};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::Outcome;
+use crate::args::{CheckArgs, CheckFormat};
+use crate::printer::CommandError;
+use crate::{ExitCode, Printer, session};
+
+/// What became of one run.
+type Checked = (CheckTarget, Result<Structural, CheckRunError>);
+
+pub(crate) fn run(args: &CheckArgs, printer: &Printer) -> Outcome {
+    let jobs = plan::plan(args)?;
+    let scripts = Scripts::new(session::guard(), session::environment(), CancellationToken::new());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let at_once = args.jobs.map_or(processors, |jobs| jobs as usize);
+    let mut checked = runtime.block_on(check_all(jobs, scripts, at_once));
+    checked.sort_by(|left, right| left.0.cmp(&right.0));
+    let text = match args.format {
+        CheckFormat::Text => text(&checked),
+        CheckFormat::Json => json(&checked)?,
+    };
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    for (target, error) in
+        checked.iter().filter_map(|(target, result)| Some((target, result.as_ref().err()?)))
+    {
+        printer.say(&format!("error: {} could not be checked: {}", target.name(), chain(error)));
+    }
+    Ok(exit_code(&checked))
+}
+
+async fn check_all(
+    jobs: Vec<(CheckTarget, CheckJob)>,
+    scripts: Scripts,
+    at_once: usize,
+) -> Vec<Checked> {
+    let (scripts, places) = (Arc::new(scripts), Arc::new(Semaphore::new(at_once)));
+    let mut running = JoinSet::new();
+    for (target, job) in jobs {
+        let (scripts, places) = (Arc::clone(&scripts), Arc::clone(&places));
+        running.spawn(async move {
+            // The semaphore is never closed.
+            let _place = places.acquire().await;
+            (target, check_and_store(&scripts, job).await)
+        });
+    }
+    running.join_all().await
+}
+
+fn exit_code(checked: &[Checked]) -> ExitCode {
+    let has_failed = |(_, result): &Checked| {
+        result.as_ref().is_ok_and(|structural| structural.summary.failed > 0)
+    };
+    if checked.iter().any(|(_, result)| result.is_err()) {
+        ExitCode::Incomplete
+    } else if checked.iter().any(has_failed) {
+        ExitCode::Failure
+    } else {
+        ExitCode::Success
+    }
+}
+
+fn text(checked: &[Checked]) -> String {
+    let mut out = String::new();
+    let (mut passed, mut total, mut closed) = (0, 0, 0);
+    for (target, structural) in
+        checked.iter().filter_map(|(target, result)| Some((target, result.as_ref().ok()?)))
+    {
+        let summary = &structural.summary;
+        passed += summary.passed;
+        total += summary.total;
+        closed += u64::from(!structural.gate_passed);
+        let gate = if structural.gate_passed { "" } else { ", gate closed" };
+        let _ = writeln!(
+            out,
+            "{}: {} of {} checks passed{gate}",
+            target.name(),
+            summary.passed,
+            summary.total
+        );
+        for result in structural.expectations.iter().filter(|result| !result.passed) {
+            let critical = if result.critical { " (critical)" } else { "" };
+            let _ = writeln!(out, "  {}{critical} {}: {}", result.id, result.text, result.evidence);
+        }
+    }
+    let runs = if checked.len() == 1 { "run" } else { "runs" };
+    let gates = if closed == 1 { "gate" } else { "gates" };
+    let _ = writeln!(
+        out,
+        "{} {runs}: {passed} of {total} checks passed, {closed} {gates} closed",
+        checked.len()
+    );
+    out
+}
+
+fn json(checked: &[Checked]) -> Result<String, CommandError> {
+    let rows: Vec<_> = checked
+        .iter()
+        .map(|(target, result)| match result {
+            Ok(structural) => {
+                json!({"run": target.run_dir, "eval_id": target.case, "structural": structural})
+            }
+            Err(error) => {
+                json!({"run": target.run_dir, "eval_id": target.case, "error": chain(error)})
+            }
+        })
+        .collect();
+    write::to_text(&rows)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))
+}
+
+/// An error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let _ = write!(text, ": {error}");
+        source = error.source();
+    }
+    text
+}
