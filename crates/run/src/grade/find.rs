@@ -3,7 +3,7 @@
 //! A folder may be a run, a case, an iteration or a whole workspace. The suite and the skill are those that the iteration
 //! kept, unless the caller names others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -116,19 +116,19 @@ impl FindError {
 
 /// All runs below the folders, each once, in the order of iteration and id.
 pub fn find_runs(paths: &[PathBuf], instead: &Instead) -> Result<Vec<GradeTask>, FindError> {
-    let mut found: BTreeMap<PathBuf, ()> = BTreeMap::new();
+    let mut found: BTreeSet<PathBuf> = BTreeSet::new();
     for path in paths {
         let real = fs_err::canonicalize(path)
             .map_err(|source| FindError::Io { path: path.clone(), source })?;
         let before = found.len();
         collect(&real, 0, &mut found);
-        if found.len() == before && !found.keys().any(|run| run.starts_with(&real)) {
+        if found.len() == before && !found.iter().any(|run| run.starts_with(&real)) {
             return Err(FindError::NoRuns { path: path.clone() });
         }
     }
     let mut iterations: BTreeMap<PathBuf, Kept> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(found.len());
-    for (path, ()) in found {
+    for path in found {
         let (root, id) =
             place(&path).ok_or_else(|| FindError::NotInIteration { path: path.clone() })?;
         if !iterations.contains_key(&root) {
@@ -144,9 +144,9 @@ pub fn find_runs(paths: &[PathBuf], instead: &Instead) -> Result<Vec<GradeTask>,
     Ok(tasks)
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut BTreeMap<PathBuf, ()>) {
+fn collect(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
     if is_run(folder) {
-        found.insert(folder.to_owned(), ());
+        found.insert(folder.to_owned());
         return;
     }
     if depth == MAX_DEPTH {

@@ -63,7 +63,7 @@ async fn the_same_run_makes_the_same_request_whatever_its_configuration() {
 async fn behind_a_closed_gate_nobody_is_asked() {
     let shop = Workshop::new(EVALS);
     let run = shop.run("eval-1/with_skill/run-1");
-    shop.check(&run, false);
+    Workshop::check(&run, false);
     let server = serve(vec![good()]);
     let graded = shop.grade(&run, Some(&judge(&server, 1))).await;
     assert!(server.requests().is_empty());
