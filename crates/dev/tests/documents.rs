@@ -56,7 +56,9 @@ fn calls_in(code: &str, line: usize) -> Vec<Call> {
         if word == "skillgauge" {
             let is_command = |next: &&&str| next.starts_with(|c: char| c.is_ascii_lowercase());
             open = words.peek().filter(is_command).is_some();
-            if let Some(command) = words.next_if(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) {
+            if let Some(command) =
+                words.next_if(|next| next.starts_with(|c: char| c.is_ascii_lowercase()))
+            {
                 let command = command.trim_matches(['\'', '"', ',', ';']).to_owned();
                 found.push(Call { line, command, flags: Vec::new() });
             }
@@ -101,7 +103,11 @@ fn every_command_and_flag_in_the_documents_exists() {
         for call in calls(&text) {
             seen += 1;
             if let Some(mistake) = mistake(&call, &tree) {
-                mistakes.push(format!("{}:{}: {mistake}", page.file_name().unwrap().display(), call.line));
+                mistakes.push(format!(
+                    "{}:{}: {mistake}",
+                    page.file_name().unwrap().display(),
+                    call.line
+                ));
             }
         }
     }
