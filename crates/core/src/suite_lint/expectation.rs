@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::table::suite::{DUPLICATE_EXPECTATION, LEAKED_EXPECTATION, UNCHECKABLE};
-use super::text::{contained, quoted, repeated, words};
+use super::text::{Sequences, quoted, repeated, words};
 use super::view::CaseView;
 
 /// Shorter expectations stand in a prompt by chance.
@@ -13,12 +13,15 @@ const LEAKED: f64 = 0.8;
 
 pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
     let prompt = case.prompt.as_ref().map(|prompt| words(prompt.text)).unwrap_or_default();
+    let prompt = Sequences::of(&prompt, 3);
     for expectation in &case.expectations {
         let words = words(expectation.text);
         if words.is_empty() {
             continue;
         }
-        if words.len() >= FEWEST_LEAKED_WORDS && contained(&words, &prompt) >= LEAKED {
+        if words.len() >= FEWEST_LEAKED_WORDS
+            && Sequences::of(&words, 3).share_in(&prompt) >= LEAKED
+        {
             let message = format!("{} stands in the prompt", quoted(expectation.text));
             let hint = "say what a good result has beyond what the prompt asks for".to_owned();
             report.add(&LEAKED_EXPECTATION, &expectation.spot, message, hint);
@@ -35,120 +38,20 @@ pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
 }
 
 /// Words that say that all is well, and words that every sentence has.
-const EMPTY_WORDS: &[&str] = &[
-    "a",
-    "accurate",
-    "accurately",
-    "achieved",
-    "agent",
-    "all",
-    "an",
-    "and",
-    "answer",
-    "any",
-    "are",
-    "as",
-    "asked",
-    "be",
-    "been",
-    "by",
-    "can",
-    "clear",
-    "clearly",
-    "complete",
-    "completed",
-    "completely",
-    "completes",
-    "correct",
-    "correctly",
-    "desired",
-    "did",
-    "do",
-    "does",
-    "done",
-    "everything",
-    "expected",
-    "expectations",
-    "fine",
-    "finished",
-    "follow",
-    "followed",
-    "follows",
-    "for",
-    "fully",
-    "good",
-    "has",
-    "have",
-    "helpful",
-    "in",
-    "instructions",
-    "is",
-    "it",
-    "its",
-    "job",
-    "made",
-    "meets",
-    "model",
-    "must",
-    "no",
-    "of",
-    "ok",
-    "okay",
-    "on",
-    "output",
-    "outputs",
-    "pass",
-    "passes",
-    "perfect",
-    "perfectly",
-    "problem",
-    "problems",
-    "produces",
-    "produced",
-    "prompt",
-    "properly",
-    "quality",
-    "request",
-    "requested",
-    "required",
-    "requirements",
-    "response",
-    "result",
-    "results",
-    "right",
-    "should",
-    "skill",
-    "solved",
-    "solves",
-    "succeeded",
-    "succeeds",
-    "success",
-    "successful",
-    "successfully",
-    "task",
-    "that",
-    "the",
-    "there",
-    "this",
-    "to",
-    "useful",
-    "user",
-    "was",
-    "well",
-    "were",
-    "what",
-    "with",
-    "without",
-    "work",
-    "worked",
-    "working",
-    "works",
-];
+const EMPTY_WORDS: &str = "\
+    a accurate accurately achieved agent all an and answer any are as asked be been by can clear \
+    clearly complete completed completely completes correct correctly desired did do does done \
+    everything expectations expected fine finished follow followed follows for fully good has \
+    have helpful in instructions is it its job made meets model must no of ok okay on output \
+    outputs pass passes perfect perfectly problem problems produced produces prompt properly \
+    quality request requested required requirements response result results right should skill \
+    solved solves succeeded succeeds success successful successfully task that the there this to \
+    useful user was well were what with without work worked working works";
 
 /// Whether nothing particular is said. A quotation or a piece of code is always something particular.
 fn is_empty_talk(text: &str, words: &[String]) -> bool {
     !text.contains(['`', '"', '\'', '“'])
-        && words.iter().all(|word| EMPTY_WORDS.contains(&word.as_str()))
+        && words.iter().all(|word| EMPTY_WORDS.split(' ').any(|empty| empty == word))
 }
 
 /// Words that do not make a difference between two expectations.
@@ -206,6 +109,8 @@ mod tests {
 
     #[test]
     fn the_word_list_is_sorted_and_in_lower_case() {
-        assert!(EMPTY_WORDS.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase())));
+        let words: Vec<&str> = EMPTY_WORDS.split(' ').collect();
+        assert!(words.len() > 100 && words.is_sorted());
+        assert!(words.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase())));
     }
 }

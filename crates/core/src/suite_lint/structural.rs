@@ -1,6 +1,8 @@
 //! Rules for structural checks: ones that cannot fail, cases that pass when nothing is done, checks there twice, checks
 //! that cannot be carried out.
 
+use std::collections::HashMap;
+
 use skillgauge_format::Suite;
 use skillgauge_format::evals::Operator;
 use skillgauge_format::json::{Node, Number};
@@ -50,8 +52,10 @@ pub(super) const IDLE_HINT: &str =
 /// What `run` would refuse.
 pub(super) fn compile(suite: &Suite, view: &SuiteView<'_>, report: &mut Report<'_>) {
     let Err(problems) = crate::check::compile_suite(suite) else { return };
+    let cases: HashMap<&str, &CaseView<'_>> =
+        view.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     for problem in problems {
-        let case = view.cases.iter().find(|case| case.id == problem.case);
+        let case = cases.get(problem.case.as_str());
         let check = case
             .and_then(|case| case.checks.iter().find(|check| id(check) == Some(&problem.check)));
         let spot = check.map_or(&view.list, |check| &check.spot);

@@ -1,0 +1,137 @@
+//! What the documents tell a reader to type can be typed: every command and every flag exists.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use skillgauge_dev::project_root;
+
+/// Commands that documents may name before they exist. Empty when all of them are there.
+const PENDING: &[&str] =
+    &["tune", "route", "compare", "analyze", "improve", "report", "serve", "check", "fleet"];
+
+/// Languages of code blocks that hold commands.
+const SHELLS: [&str; 4] = ["sh", "bash", "console", "yaml"];
+
+/// A call of skillgauge in a document.
+#[derive(Debug, PartialEq)]
+struct Call {
+    line: usize,
+    command: String,
+    flags: Vec<String>,
+}
+
+/// The calls in code blocks of a shell and in inline code.
+fn calls(page: &str) -> Vec<Call> {
+    let mut found = Vec::new();
+    let mut fence: Option<bool> = None;
+    let mut lines = page.lines().enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            fence = match fence {
+                None => Some(SHELLS.contains(&language.trim())),
+                Some(_) => None,
+            };
+            continue;
+        }
+        let mut text = line.to_owned();
+        while text.ends_with('\\') {
+            text.pop();
+            text.push_str(lines.next().map(|(_, next)| next).unwrap_or_default());
+        }
+        let pieces: Vec<&str> = match fence {
+            Some(true) => vec![&text],
+            Some(false) => Vec::new(),
+            None => text.split('`').skip(1).step_by(2).collect(),
+        };
+        found.extend(pieces.into_iter().flat_map(|piece| calls_in(piece, number + 1)));
+    }
+    found
+}
+
+fn calls_in(code: &str, line: usize) -> Vec<Call> {
+    let mut found: Vec<Call> = Vec::new();
+    let mut words = code.split_whitespace().peekable();
+    let mut open = false;
+    while let Some(word) = words.next() {
+        let word = word.trim_matches(['\'', '"', '(', ')', ',']);
+        if word == "skillgauge" {
+            let is_command = |next: &&&str| next.starts_with(|c: char| c.is_ascii_lowercase());
+            open = words.peek().filter(is_command).is_some();
+            if let Some(command) =
+                words.next_if(|next| next.starts_with(|c: char| c.is_ascii_lowercase()))
+            {
+                let command = command.trim_matches(['\'', '"', ',', ';']).to_owned();
+                found.push(Call { line, command, flags: Vec::new() });
+            }
+        } else if ["|", "||", "&&", ">", ">>", ";", "#"].contains(&word) {
+            open = false;
+        } else if let Some(call) = found.last_mut().filter(|_| open && word.starts_with("--")) {
+            let flag = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+            call.flags.push(flag.trim_end_matches([';', '\'']).to_owned());
+        }
+    }
+    found
+}
+
+/// What is wrong with a call, if anything is.
+fn mistake(call: &Call, tree: &clap::Command) -> Option<String> {
+    let Some(command) = tree.find_subcommand(&call.command) else {
+        let is_pending = PENDING.contains(&call.command.as_str());
+        return (!is_pending).then(|| format!("there is no command `{}`", call.command));
+    };
+    let has = |flag: &String| {
+        let known = command.get_arguments().chain(tree.get_arguments());
+        flag == "help" || known.into_iter().any(|argument| argument.get_long() == Some(flag))
+    };
+    let unknown = call.flags.iter().find(|flag| !has(flag))?;
+    Some(format!("`{}` has no flag `--{unknown}`", call.command))
+}
+
+#[test]
+fn every_command_and_flag_in_the_documents_exists() {
+    let root = project_root();
+    let mut pages: Vec<_> = fs_err::read_dir(root.join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.push(root.join("README.md"));
+    pages.sort();
+    let tree = skillgauge::command();
+    let (mut mistakes, mut seen) = (Vec::new(), 0);
+    for page in pages {
+        let text = fs_err::read_to_string(&page).unwrap();
+        for call in calls(&text) {
+            seen += 1;
+            if let Some(mistake) = mistake(&call, &tree) {
+                mistakes.push(format!(
+                    "{}:{}: {mistake}",
+                    page.file_name().unwrap().display(),
+                    call.line
+                ));
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} calls were found in the documents");
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+#[test]
+fn calls_are_found_in_inline_code_and_in_blocks_of_a_shell() {
+    let page = "Say `skillgauge run X --jobs 3`, or `--help`.\n\n```sh\nFOO=1 skillgauge merge a \\\n  --out=b | cat --number\n```\n\n\
+                ```text\nskillgauge is --nothing\n```\n`skillgauge COMMAND --x` `skillgauge`\n";
+    let call = |line, command: &str, flags: &[&str]| Call {
+        line,
+        command: command.to_owned(),
+        flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+    };
+    assert_eq!(calls(page), [call(1, "run", &["jobs"]), call(4, "merge", &["out"])]);
+}
+
+#[test]
+fn a_flag_that_does_not_exist_is_a_mistake() {
+    let tree = skillgauge::command();
+    let check = |text: &str| calls_in(text, 1).iter().find_map(|call| mistake(call, &tree));
+    assert_eq!(check("skillgauge validate . --strict --color never"), None);
+    assert!(check("skillgauge validate . --no-such-flag").is_some());
+    assert!(check("skillgauge no-such-command").is_some());
+}
