@@ -58,7 +58,6 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::LintEvals(args) => commands::lint_evals::run(&args, printer),
         Command::Explain(args) => commands::explain::run(&args, printer),
         Command::Run(args) => commands::run::run(&args, printer),
-        Command::Merge(args) => commands::merge::run(&args, printer),
         Command::Check(args) => commands::check::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),
         Command::Grade(args) => commands::grade::run(&args, printer),
