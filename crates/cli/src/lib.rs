@@ -63,6 +63,8 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Run(args) => commands::run::run(&args, printer),
         Command::Merge(args) => commands::merge::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),
+        Command::Compare(args) => commands::compare::run(&args, printer),
+        Command::Analyze(args) => commands::analyze::run(&args, printer),
         Command::Init(args) => commands::init::run(&args, printer),
         Command::Snapshot(args) => commands::snapshot::run(&args, printer),
         Command::History(args) => commands::history::run(&args, printer),

@@ -10,9 +10,8 @@ use crate::{ExitCode, Printer, dispatch};
 
 pub(crate) fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
     let skill = args.dir.join(SKILL);
-    let kept = demo::write_example(&skill).map_err(|error| {
-        CommandError::usage(error.to_string(), "--dir names another folder")
-    })?;
+    let kept = demo::write_example(&skill)
+        .map_err(|error| CommandError::usage(error.to_string(), "--dir names another folder"))?;
     printer.say(&format!("a small skill with its evals is in {}", skill.display()));
     for file in kept {
         printer.say(&format!("{file} was changed by you and stays as it is"));
@@ -39,7 +38,8 @@ pub(crate) fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
         ),
         (
             "The other kind of suite: criteria scored from 1 to 5.",
-            [&["run", &skill, "--evals", &cases, "--runs", "1", "--baseline", "none"], &by[..]].concat(),
+            [&["run", &skill, "--evals", &cases, "--runs", "1", "--baseline", "none"], &by[..]]
+                .concat(),
         ),
         ("All of it as a page.", vec!["report", &workspace, "-o", &report]),
     ];

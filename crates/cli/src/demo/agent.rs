@@ -36,12 +36,18 @@ pub(super) fn play(prompt: &mut dyn Read, out: &mut dyn Write) -> io::Result<()>
     say(json!({ "type": "tool_result", "id": "1", "output": output, "is_error": is_error }))?;
     let title = version(&text);
     let notes = if has_skill { sorted(&title, &output) } else { copied(&title, &output) };
-    say(json!({ "type": "tool_use", "id": "2", "name": "Write", "input": { "path": "RELEASE_NOTES.md" } }))?;
+    say(
+        json!({ "type": "tool_use", "id": "2", "name": "Write", "input": { "path": "RELEASE_NOTES.md" } }),
+    )?;
     fs_err::write("RELEASE_NOTES.md", &notes)?;
     say(json!({ "type": "tool_result", "id": "2", "output": "written", "is_error": false }))?;
     let tokens = text.len() + output.len();
-    say(json!({ "type": "usage", "input_tokens": tokens, "output_tokens": notes.len(), "cost_usd": 0.0 }))?;
-    say(json!({ "type": "result", "text": format!("The release notes of {title} are in RELEASE_NOTES.md.") }))
+    say(
+        json!({ "type": "usage", "input_tokens": tokens, "output_tokens": notes.len(), "cost_usd": 0.0 }),
+    )?;
+    say(
+        json!({ "type": "result", "text": format!("The release notes of {title} are in RELEASE_NOTES.md.") }),
+    )
 }
 
 /// The word after "version".
@@ -62,10 +68,8 @@ fn copied(title: &str, commits: &str) -> String {
 
 /// As the skill says: in sections, for the reader, without what no user notices.
 fn sorted(title: &str, commits: &str) -> String {
-    let parsed: Vec<(&str, &str)> = commits
-        .lines()
-        .filter_map(|line| line.split_once(' ')?.1.split_once(": "))
-        .collect();
+    let parsed: Vec<(&str, &str)> =
+        commits.lines().filter_map(|line| line.split_once(' ')?.1.split_once(": ")).collect();
     let mut out = format!("# {title}\n");
     for (kind, heading) in SECTIONS {
         let lines: Vec<String> = parsed
@@ -104,7 +108,10 @@ mod tests {
 
     #[test]
     fn without_the_skill_every_commit_is_copied() {
-        assert_eq!(copied("2.0", COMMITS), "# Release 2.0\n\n- feat!: rename x\n- refactor: y\n- fix: crash\n");
+        assert_eq!(
+            copied("2.0", COMMITS),
+            "# Release 2.0\n\n- feat!: rename x\n- refactor: y\n- fix: crash\n"
+        );
     }
 
     #[test]

@@ -15,7 +15,8 @@ const HEADINGS: [&str; 4] = ["## Breaking changes", "## New", "## Fixed", "## Fa
 pub(super) fn play(out: &mut dyn Write) -> io::Result<()> {
     let path = std::env::var_os("SKILLGAUGE_REQUEST").unwrap_or_default();
     let request: Value = serde_json::from_slice(&fs_err::read(path)?)?;
-    let shown: String = request["user"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let shown: String =
+        request["user"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let found = HEADINGS.iter().copied().find(|heading| shown.contains(heading));
     write!(out, "{}", answer(&request["schema"], found))
 }

@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn every_file_of_the_example_is_bundled() {
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/release-notes"));
+        let folder =
+            Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/release-notes"));
         let mut there = Vec::new();
         let mut open = vec![folder.to_owned()];
         while let Some(next) = open.pop() {

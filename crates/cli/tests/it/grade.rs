@@ -75,7 +75,14 @@ fn an_iteration_is_graded_and_shown_run_by_run() {
     let project = project(&statement("pass", &["| month | total |"]));
     run(&project, "eval-1/with_skill/run-1");
     run(&project, "eval-1/without_skill/run-1");
-    insta::assert_snapshot!(project.run(&["grade", "w/iteration-1", "--judge", JUDGE, "--jobs", "1"]));
+    insta::assert_snapshot!(project.run(&[
+        "grade",
+        "w/iteration-1",
+        "--judge",
+        JUDGE,
+        "--jobs",
+        "1"
+    ]));
     let grading = grading(&project, "eval-1/with_skill/run-1");
     assert_eq!(grading["summary"]["passed"], 1);
     assert_eq!(grading["expectations"][1]["voided"], true);
@@ -113,9 +120,15 @@ fn a_judge_that_does_not_answer_leaves_the_measurement_incomplete() {
     project.file("judge.sh", "cat > /dev/null\necho 'I am busy' >&2\nexit 1\n");
     let shown = project.run(&["grade", "w/iteration-1", "--judge", JUDGE]);
     assert!(shown.starts_with("exit code: 3"), "{shown}");
-    assert!(shown.contains("? The report names the total: ") && shown.contains("I am busy"), "{shown}");
+    assert!(
+        shown.contains("? The report names the total: ") && shown.contains("I am busy"),
+        "{shown}"
+    );
     let grading = grading(&project, "eval-1/with_skill/run-1");
-    assert_eq!((&grading["summary"]["total"], &grading["summary"]["failed"]), (&json!(0), &json!(0)));
+    assert_eq!(
+        (&grading["summary"]["total"], &grading["summary"]["failed"]),
+        (&json!(0), &json!(0))
+    );
     // The next call takes it up again without --force.
     judge(&project, &answer(&statement("pass", &["# Sales"])));
     assert_eq!(project.exit_code(&["grade", "w/iteration-1", "--judge", JUDGE]), Some(0));
@@ -135,8 +148,7 @@ fn a_grading_of_criteria_also_goes_into_the_workspace() {
     judge(&project, &answer);
     run(&project, "eval-case-01/with_skill/run-2");
     run(&project, "eval-case-01/without_skill/run-1");
-    let args =
-        ["grade", "w", "--judge", JUDGE, "--evals", "evals.json", "--skill", "csv-report"];
+    let args = ["grade", "w", "--judge", JUDGE, "--evals", "evals.json", "--skill", "csv-report"];
     insta::assert_snapshot!(project.run(&args));
     let bytes = project.read("w/grading/case-01_v0_run2.json");
     let problems = Kind::CasesGrading.check(&bytes);
@@ -164,10 +176,14 @@ fn a_project_can_bring_its_own_prompt() {
     let project = project(&statement("pass", &["# Sales"]));
     run(&project, "eval-1/with_skill/run-1");
     let names = "{{ boundary }} {{ prompt }} {{ transcript }} {{ outputs }} {{ expectations }} {{ dimensions }}";
-    project.file("prompts/grade_evals.md", format!("{{# version: mine-2 #}}\nJudge this. {names}\n"));
+    project
+        .file("prompts/grade_evals.md", format!("{{# version: mine-2 #}}\nJudge this. {names}\n"));
     assert_eq!(project.exit_code(&["grade", "w/iteration-1", "--judge", JUDGE]), Some(0));
     let template = &grading(&project, "eval-1/with_skill/run-1")["grader"]["template"];
-    assert_eq!((&template["name"], &template["version"]), (&json!("grade_evals"), &json!("mine-2")));
+    assert_eq!(
+        (&template["name"], &template["version"]),
+        (&json!("grade_evals"), &json!("mine-2"))
+    );
     project.file("prompts/grade_evals.md", "Judge {{ outputs }}");
     insta::assert_snapshot!(project.run(&["grade", "w/iteration-1", "--judge", JUDGE, "--force"]));
 }

@@ -5,10 +5,11 @@
 mod bench;
 mod bench_agreement;
 mod command;
+mod compare;
 mod doctor;
 mod explain;
-mod package;
 mod grade;
+mod package;
 mod schema;
 mod transcript;
 mod validate;
