@@ -4,11 +4,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 
-use skillgauge_core::version::{Commits, Stamp, VersionError, VersionStore};
-use skillgauge_core::workspace::{Holder, WorkspaceLock};
+use skillgauge_core::version::{Commits, Stamp, VersionError, VersionNumber, VersionStore};
+use skillgauge_core::workspace::{Holder, WorkspaceError, WorkspaceLock};
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::timestamp;
+use skillgauge_run::iteration::Spent;
 
+use crate::Printer;
 use crate::printer::CommandError;
 
 /// The version of this program.
@@ -21,6 +23,48 @@ const MISLEADING: [&str; 4] =
 impl From<VersionError> for CommandError {
     fn from(error: VersionError) -> Self {
         Self::usage(error.to_string(), error.hint())
+    }
+}
+
+impl From<WorkspaceError> for CommandError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::usage(error.to_string(), error.hint())
+    }
+}
+
+/// The two versions that are meant: those that were named, or the current one and the one before.
+pub(crate) fn two_versions(
+    store: &VersionStore,
+    named: &[VersionNumber],
+) -> Result<[VersionNumber; 2], CommandError> {
+    let history = store.history(PROGRAM)?;
+    let last = VersionNumber(history.versions.len().saturating_sub(1) as u64);
+    let versions = match named {
+        [one, other] if one != other => [*one, *other],
+        [] if history.current_version > 0 => {
+            [history.current_version - 1, history.current_version].map(VersionNumber)
+        }
+        _ => {
+            return Err(CommandError::usage(
+                "there must be two different versions",
+                "name them, as in `v0 v1`; `skillgauge history SKILL` lists them",
+            ));
+        }
+    };
+    match versions.into_iter().find(|version| *version > last) {
+        Some(version) => Err(VersionError::UnknownVersion { version, last }.into()),
+        None => Ok(versions),
+    }
+}
+
+/// Says what the calls of models took.
+pub(crate) fn say_spent(spent: &Spent, printer: &Printer) {
+    if spent.model_calls > 0 {
+        let unknown = match spent.unknown_costs {
+            0 => String::new(),
+            count => format!(", and {count} of unknown cost"),
+        };
+        printer.say(&format!("{} calls, ${:.4}{unknown}", spent.model_calls, spent.cost_usd));
     }
 }
 

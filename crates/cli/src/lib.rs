@@ -61,6 +61,8 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Check(args) => commands::check::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),
         Command::Grade(args) => commands::grade::run(&args, printer),
+        Command::Compare(args) => commands::compare::run(&args, printer),
+        Command::Analyze(args) => commands::analyze::run(&args, printer),
         Command::Init(args) => commands::init::run(&args, printer),
         Command::Snapshot(args) => commands::snapshot::run(&args, printer),
         Command::History(args) => commands::history::run(&args, printer),

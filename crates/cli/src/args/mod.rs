@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod demo;
 mod doctor;
 mod explain;
@@ -21,6 +22,7 @@ mod version;
 
 pub use bench::{BenchArgs, BenchFormat};
 pub use check::{CheckArgs, CheckFormat};
+pub use compare::{AnalyzeArgs, CompareArgs, CompareFormat, PairArgs};
 pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
@@ -80,6 +82,10 @@ pub enum Command {
     Bench(BenchArgs),
     /// Have stored runs graded by a judge, or any transcript
     Grade(GradeArgs),
+    /// Compare two versions blind, on the cases that both were run on
+    Compare(CompareArgs),
+    /// Say why a version won and what to change, after `compare`
+    Analyze(AnalyzeArgs),
     /// Set up a skill for measuring: a suite to fill in, and its first version
     Init(InitArgs),
     /// Store the skill as a new version

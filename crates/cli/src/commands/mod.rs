@@ -1,7 +1,9 @@
 //! What each command does: a call of the library, its result to the printer, an exit code.
 
+pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;

@@ -6,6 +6,7 @@ mod bench;
 mod bench_agreement;
 mod check;
 mod command;
+mod compare;
 mod doctor;
 mod explain;
 mod grade;

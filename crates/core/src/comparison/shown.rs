@@ -45,10 +45,11 @@ pub fn show(run: &RunDir, skill: &Path, blinding: &Blinding) -> Shown {
 
 /// The last thing that the agent itself said.
 fn last_words(transcript: &Transcript) -> Option<&str> {
-    transcript.events.iter().rev().filter(|event| event.sub_agent.is_none()).find_map(|event| {
-        match &event.kind {
-            EventKind::Text { text } if !text.trim().is_empty() => Some(text.as_str()),
-            _ => None,
-        }
-    })
+    let said = transcript.events.iter().rev().filter(|event| event.sub_agent.is_none());
+    let text = said.filter_map(|event| match &event.kind {
+        EventKind::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let last = transcript.end.final_text.as_deref();
+    last.into_iter().chain(text).find(|text| !text.trim().is_empty())
 }

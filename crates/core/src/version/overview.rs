@@ -41,7 +41,7 @@ impl VersionStore {
     /// Reads the history and the gradings.
     pub fn overview(&self, program: &str) -> Result<Overview, VersionError> {
         let history = self.history(program)?;
-        let Gradings { scores, mut warnings } = self.gradings()?;
+        let Gradings { scores, mut warnings, .. } = self.gradings()?;
         let known = history.versions.len() as u64;
         for unknown in scores.keys().filter(|version| version.0 >= known) {
             warnings.push(format!("there are gradings of {unknown}, which is in no history"));

@@ -56,6 +56,7 @@ impl VersionScores {
 #[derive(Debug, Default)]
 pub(super) struct Gradings {
     pub(super) scores: BTreeMap<VersionNumber, VersionScores>,
+    files: Vec<CasesGrading>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -77,11 +78,34 @@ impl VersionStore {
             match grading(&folder, &name) {
                 Ok(found) => {
                     gradings.scores.entry(VersionNumber(found.version)).or_default().add(&found);
+                    gradings.files.push(found);
                 }
                 Err(reason) => gradings.warnings.push(format!("grading/{name}: {reason}")),
             }
         }
         Ok(gradings)
+    }
+
+    /// What failed in the gradings of these versions, a line for each criterion.
+    pub fn failures(&self, versions: &[VersionNumber]) -> Result<Vec<String>, VersionError> {
+        let gradings = self.gradings()?;
+        let is_wanted =
+            |grading: &&CasesGrading| versions.contains(&VersionNumber(grading.version));
+        let mut lines = Vec::new();
+        for grading in gradings.files.iter().filter(is_wanted) {
+            for result in grading.results.iter().filter(|result| !result.passed) {
+                lines.push(format!(
+                    "{} (v{} run {}): {} scored {}: {}",
+                    grading.case_id,
+                    grading.version,
+                    grading.run,
+                    result.criterion,
+                    result.score,
+                    result.reasoning
+                ));
+            }
+        }
+        Ok(lines)
     }
 
     /// Fills in the mean score of every version from its gradings. Called after grading.

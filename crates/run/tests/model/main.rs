@@ -14,6 +14,7 @@ mod cassette_model;
 mod cli_fake;
 mod cli_real;
 mod command;
+mod compare;
 mod faults;
 mod ladder;
 mod secrets;

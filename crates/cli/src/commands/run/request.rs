@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use skillgauge_core::check::{self, CompiledChecks};
+use skillgauge_core::version::VersionStore;
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
 use skillgauge_format::part::Timestamp;
@@ -54,7 +55,7 @@ impl Asked {
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
-            version: history.as_ref().map(|history| history.current_version),
+            version: present_version(&target.skill, history.as_ref())?,
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -201,6 +202,21 @@ fn open_judge(
     })?;
     judge.seed = settings.seed(args.seed);
     Ok(Some(judge))
+}
+
+/// The version that the skill is: none when it was changed since the last snapshot, for then the current version is not
+/// what is run.
+fn present_version(
+    skill: &std::path::Path,
+    history: Option<&History>,
+) -> Result<Option<u64>, CommandError> {
+    match history {
+        Some(_) => {
+            let found = VersionStore::of(skill)?.present_version(env!("CARGO_PKG_VERSION"))?;
+            Ok(found.map(|version| version.0))
+        }
+        None => Ok(None),
+    }
 }
 
 fn history(workspace: &Workspace) -> Option<History> {

@@ -1,0 +1,186 @@
+//! `skillgauge analyze`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use skillgauge_core::analysis::{
+    self, AnalysisSubject, Application, Applied, ComparedCase, SkillFiles,
+};
+use skillgauge_core::comparison::{ComparisonStore, StoredComparison, overall};
+use skillgauge_core::version::{VersionNumber, VersionStore};
+use skillgauge_format::cases::Analysis;
+use skillgauge_format::write;
+use skillgauge_run::analyze::{Analyst, analyze};
+use skillgauge_run::iteration::Budget;
+
+use super::{Outcome, compare, snapshot};
+use crate::args::{AnalyzeArgs, CompareFormat};
+use crate::keep::{self, PROGRAM};
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer};
+
+pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
+    let store = VersionStore::of(&args.pair.skill)?;
+    let versions = keep::two_versions(&store, &args.pair.versions)?;
+    let comparisons = ComparisonStore::new(store.workspace(), versions);
+    let kept = if args.again { None } else { comparisons.analysis() };
+    let is_kept = kept.is_some();
+    let analysis = match kept {
+        Some(kept) => kept,
+        None => match make(args, &store, &comparisons, versions, printer)? {
+            Made::Analysis(analysis) => *analysis,
+            Made::Nothing(code) => return Ok(code),
+        },
+    };
+    let mut code = ExitCode::Success;
+    let text = match &args.apply {
+        Some(numbers) => {
+            let (diff, applied) = apply(&store, &analysis, numbers, printer)?;
+            code = applied;
+            diff
+        }
+        None => {
+            if is_kept {
+                printer.say("analysed before; `--again` asks again");
+            }
+            match args.format {
+                CompareFormat::Text => text(&analysis),
+                CompareFormat::Json => write::to_text(&analysis).unwrap_or_default(),
+            }
+        }
+    };
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(code)
+}
+
+enum Made {
+    Analysis(Box<Analysis>),
+    Nothing(ExitCode),
+}
+
+fn make(
+    args: &AnalyzeArgs,
+    store: &VersionStore,
+    comparisons: &ComparisonStore,
+    versions: [VersionNumber; 2],
+    printer: &Printer,
+) -> Result<Made, CommandError> {
+    let all = comparisons.all();
+    if all.is_empty() {
+        return Err(CommandError::usage(
+            format!("{} and {} were not compared yet", versions[0], versions[1]),
+            "`skillgauge compare SKILL` compares them",
+        ));
+    }
+    let pairs = all.iter().map(|stored| (&stored.files.comparison, &stored.files.key));
+    let overall = overall(versions, pairs);
+    let (winner, loser) = if overall.new_wins >= overall.old_wins {
+        (&overall.new, &overall.old)
+    } else {
+        (&overall.old, &overall.new)
+    };
+    let cases: Vec<ComparedCase> = all.iter().map(unblinded).collect();
+    let (files, failures) = (SkillFiles::of(store.skill())?, store.failures(&versions)?);
+    let subject =
+        AnalysisSubject { winner, loser, cases: &cases, failures: &failures, files: &files };
+    let session = Session::open(&args.tape)?;
+    let settings = &session.settings;
+    let analyst = Analyst {
+        model: session.model(settings.improver(args.improver.as_deref()).as_deref())?,
+        seed: settings.seed(None),
+        timeout: compare::TIMEOUT,
+    };
+    let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
+    printer.say(&format!("asking {}: 1 to 2 calls", analyst.model.name()));
+    let lock = keep::lock(store, "analyze")?;
+    let done = session.block_on(printer, analyze(&subject, &analyst, &budget, &session.cancel))?;
+    keep::say_spent(&budget.spent(), printer);
+    match done {
+        Ok(analysis) => {
+            comparisons.save_analysis(&analysis)?;
+            drop(lock);
+            Ok(Made::Analysis(Box::new(analysis)))
+        }
+        Err(_) if session.cancel.is_cancelled() => Ok(Made::Nothing(ExitCode::Interrupted)),
+        Err(reason) => {
+            printer.say(&format!("error: there is no analysis: {reason}"));
+            Ok(Made::Nothing(ExitCode::Incomplete))
+        }
+    }
+}
+
+fn unblinded(stored: &StoredComparison) -> ComparedCase {
+    let (comparison, key) = (&stored.files.comparison, &stored.files.key);
+    ComparedCase {
+        case: stored.case.clone(),
+        prompt: comparison.eval_prompt.clone(),
+        winner: key.version(comparison.winner).to_owned(),
+        reasoning: comparison.reasoning.clone(),
+        a: key.a.clone(),
+        b: key.b.clone(),
+    }
+}
+
+fn text(analysis: &Analysis) -> String {
+    let mut out = format!("{} won against {}\n", analysis.winner_version, analysis.loser_version);
+    for (title, lines) in [("strengths", &analysis.strengths), ("weaknesses", &analysis.weaknesses)]
+    {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "\n{title}");
+        for line in lines {
+            let _ = writeln!(out, "- {line}");
+        }
+    }
+    let _ = writeln!(out, "\nsuggestions");
+    for (number, suggestion) in (1..).zip(&analysis.suggestions) {
+        let _ = writeln!(out, "{number}. {}: {}", suggestion.area, suggestion.reasoning);
+        for (sign, text) in [('-', &suggestion.before), ('+', &suggestion.after)] {
+            for line in text.lines() {
+                let _ = writeln!(out, "   {sign} {line}");
+            }
+        }
+    }
+    let notes = analysis.extra.get("notes").and_then(|notes| notes.as_array());
+    for note in notes.into_iter().flatten().filter_map(|note| note.as_str()) {
+        let _ = writeln!(out, "note: {note}");
+    }
+    out
+}
+
+/// Stores the present state, then applies; gives the diff.
+fn apply(
+    store: &VersionStore,
+    analysis: &Analysis,
+    numbers: &[usize],
+    printer: &Printer,
+) -> Result<(String, ExitCode), CommandError> {
+    let all: Vec<usize> = (1..=analysis.suggestions.len()).collect();
+    let numbers = if numbers.is_empty() { all.as_slice() } else { numbers };
+    let lock = keep::lock(store, "analyze")?;
+    store.history(PROGRAM)?;
+    let files = SkillFiles::of(store.skill())?;
+    let application: Application = analysis::plan(&files, &analysis.suggestions, numbers);
+    let mut code = ExitCode::Success;
+    for (number, applied) in &application.suggestions {
+        match applied {
+            Applied::Changed { file } => {
+                printer.say(&format!("suggestion {number} changes {file}"));
+            }
+            Applied::Skipped { reason } => {
+                printer.say(&format!("suggestion {number} is not applied: {reason}"));
+                code = ExitCode::Failure;
+            }
+        }
+    }
+    if !application.changed.is_empty() {
+        let before =
+            store.snapshot(Some("before suggestions were applied"), &keep::stamp(&lock))?;
+        snapshot::tell(&before, printer);
+        analysis::write(store.skill(), &application)?;
+        printer.say("applied; `skillgauge snapshot SKILL` stores the new state");
+    }
+    Ok((application.diff(), code))
+}

@@ -1,0 +1,169 @@
+//! `skillgauge compare`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use skillgauge_core::comparison::{
+    Blinding, ComparisonStore, Concluded, Overall, Pairs, overall, pairs,
+};
+use skillgauge_core::version::{VersionNumber, VersionStore};
+use skillgauge_format::evals::DifferenceVerdict;
+use skillgauge_format::write;
+use skillgauge_run::compare::{Again, Comparator, CompareRequest, ComparedCase, compare};
+use skillgauge_run::iteration::Budget;
+
+use super::Outcome;
+use crate::args::{CompareArgs, CompareFormat};
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer, keep};
+
+/// How long one attempt may take.
+pub(super) const TIMEOUT: Duration = Duration::from_mins(5);
+
+pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
+    let store = VersionStore::of(&args.pair.skill)?;
+    let versions = keep::two_versions(&store, &args.pair.versions)?;
+    let found = pairs(store.workspace(), versions)?;
+    for note in &found.notes {
+        printer.say(&format!("note: {note}"));
+    }
+    if found.pairs.is_empty() {
+        return Err(no_runs(versions));
+    }
+    let session = Session::open(&args.tape)?;
+    let settings = &session.settings;
+    let comparator = Comparator {
+        model: session.model(settings.judge(args.judge.as_deref()).as_deref())?,
+        seed: settings.seed(args.seed),
+        timeout: TIMEOUT,
+        jobs: usize::try_from(settings.jobs(&args.budget)).unwrap_or(1),
+    };
+    let (cases, model) = (found.pairs.len(), comparator.model.name().clone());
+    printer.say(&format!(
+        "comparing {} with {} on {cases} case{} with {model}: {} to {} calls",
+        versions[1],
+        versions[0],
+        if cases == 1 { "" } else { "s" },
+        2 * cases,
+        3 * cases
+    ));
+    let lock = keep::lock(&store, "compare")?;
+    let budget =
+        Arc::new(Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget)));
+    let request = request(args, &store, versions, found)?;
+    let work = compare(request, &comparator, &budget, &session.cancel);
+    let done = session.block_on(printer, work)?;
+    drop(lock);
+    report(&done, cases, versions, args.format, printer)?;
+    keep::say_spent(&budget.spent(), printer);
+    Ok(code(&done, cases, versions, &session))
+}
+
+fn request<'a>(
+    args: &CompareArgs,
+    store: &'a VersionStore,
+    versions: [VersionNumber; 2],
+    found: Pairs,
+) -> Result<CompareRequest<'a>, CommandError> {
+    let [old, new] = versions.map(|version| store.names_of(version));
+    let blinding = Blinding::new([&old, &new]).map_err(|error| {
+        CommandError::usage(error.to_string(), "this is a mistake of skillgauge; please report it")
+    })?;
+    Ok(CompareRequest {
+        pairs: found.pairs,
+        versions,
+        skill: store.skill(),
+        blinding,
+        store: ComparisonStore::new(store.workspace(), versions),
+        again: if args.again { Again::Yes } else { Again::No },
+    })
+}
+
+fn no_runs([old, new]: [VersionNumber; 2]) -> CommandError {
+    CommandError::usage(
+        format!("there is no case that both {old} and {new} were run on"),
+        "`skillgauge run SKILL` runs the present version, and `--baseline old=VERSION` another one beside it",
+    )
+}
+
+fn decided(done: &[ComparedCase]) -> impl Iterator<Item = (&ComparedCase, &Concluded)> {
+    done.iter().filter_map(|case| Some((case, case.result.as_ref().ok()?)))
+}
+
+fn overall_of(done: &[ComparedCase], versions: [VersionNumber; 2]) -> Overall {
+    overall(versions, decided(done).map(|(_, files)| (&files.comparison, &files.key)))
+}
+
+fn report(
+    done: &[ComparedCase],
+    cases: usize,
+    versions: [VersionNumber; 2],
+    format: CompareFormat,
+    printer: &Printer,
+) -> Result<(), CommandError> {
+    for case in done {
+        if let Err(reason) = &case.result {
+            printer.say(&format!("{} was not compared: {reason}", case.case));
+        }
+    }
+    let overall = overall_of(done, versions);
+    let text = match format {
+        CompareFormat::Text => text(done, &overall),
+        CompareFormat::Json => {
+            let shown = |(case, files): (&ComparedCase, &Concluded)| {
+                json!({
+                    "case": case.case,
+                    "winner": files.key.version(files.comparison.winner),
+                    "disagreement": files.key.disagreement,
+                    "reasoning": files.comparison.reasoning,
+                })
+            };
+            let list: Vec<_> = decided(done).map(shown).collect();
+            let value =
+                json!({"overall": overall, "compared": list.len(), "of": cases, "cases": list});
+            write::to_text(&value).unwrap_or_default()
+        }
+    };
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+fn text(done: &[ComparedCase], overall: &Overall) -> String {
+    let mut out = String::new();
+    for (case, files) in decided(done) {
+        let disagreement = if files.key.disagreement { ", by the third question" } else { "" };
+        let kept = if case.is_kept { ", compared before" } else { "" };
+        let winner = files.key.version(files.comparison.winner);
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{}: {winner} is better{disagreement}{kept}", case.case);
+        let _ = writeln!(out, "  {}", files.comparison.reasoning.trim().replace('\n', "\n  "));
+    }
+    let Overall { old, new, old_wins, new_wins, p_value, verdict, .. } = overall;
+    let _ = writeln!(
+        out,
+        "{new} against {old}: {verdict} ({new_wins} won, {old_wins} lost, p = {p_value}, sign test)"
+    );
+    out
+}
+
+fn code(
+    done: &[ComparedCase],
+    cases: usize,
+    versions: [VersionNumber; 2],
+    session: &Session,
+) -> ExitCode {
+    if session.cancel.is_cancelled() {
+        ExitCode::Interrupted
+    } else if decided(done).count() < cases {
+        ExitCode::Incomplete
+    } else if overall_of(done, versions).verdict == DifferenceVerdict::Worse {
+        ExitCode::Failure
+    } else {
+        ExitCode::Success
+    }
+}

@@ -1,0 +1,134 @@
+//! `skillgauge compare` and `skillgauge analyze`, with scripts as models.
+
+use serde_json::{Value, json};
+
+use crate::command::Project;
+
+const ITERATION: &str = include_str!("../../../format/testdata/skillgauge/iteration.json");
+const RUN: &str = include_str!("../../../format/testdata/skillgauge/run.json");
+
+/// A skill with two versions, and a run of each on these cases.
+fn project(cases: &[&str]) -> Project {
+    let project = Project::new();
+    project.good_skill("one");
+    project.run(&["snapshot", "one"]);
+    project.file("one/notes.md", "Old words.\n\nMore.\n");
+    project.run(&["snapshot", "one"]);
+    for version in 0..2 {
+        let folder = format!("one-workspace/iteration-{}", version + 1);
+        let mut record: Value = serde_json::from_str(ITERATION).unwrap();
+        record["version"] = version.into();
+        record["case_ids"] = json!(cases);
+        let case = |id: &&str| {
+            let criterion =
+                json!({"criterion": "c", "description": "It has a title", "required": true});
+            json!({"id": id, "prompt": "Do it.", "expectations": [criterion]})
+        };
+        let suite = json!({"version": "1.0", "cases": cases.iter().map(case).collect::<Vec<_>>()});
+        project
+            .file(&format!("{folder}/iteration.json"), record.to_string())
+            .file(&format!("{folder}/suite.json"), suite.to_string());
+        for case in cases {
+            let id = format!("eval-{case}/with_skill/run-1");
+            let mut run: Value = serde_json::from_str(RUN).unwrap();
+            run["id"] = id.as_str().into();
+            run["case_id"] = (*case).into();
+            let quality = ["bad", "good"][version];
+            project
+                .file(&format!("{folder}/{id}/outputs/out.md"), format!("A {quality} result.\n"))
+                .file(&format!("{folder}/{id}/run.json"), run.to_string());
+        }
+    }
+    project
+}
+
+/// A comparator that likes good results, whatever their label is.
+const COMPARATOR: &str = r#"#!/bin/sh
+before=$(sed '/A good result/q')
+label=$(printf '%s\n' "$before" | grep '^# Result ' | tail -1 | cut -d' ' -f3)
+cat > /dev/null
+p='{"A": 5, "B": 5}'
+echo "{\"reasoning\": \"It is good.\", \"scores\": {\"description_quality\": $p, \"convention_compliance\": $p, \"type_specific_quality\": $p, \"token_efficiency\": $p, \"content_value\": $p}, \"winner\": \"$label\"}"
+"#;
+
+const ANALYST: &str = r#"#!/bin/sh
+cat > /dev/null
+echo '{"strengths": ["It has notes."], "weaknesses": ["None."], "suggestions": [
+  {"reasoning": "Shorter.", "area": "notes", "file": "notes.md", "before": "Old words.", "after": "New words."},
+  {"reasoning": "Clearer.", "area": "body", "file": "SKILL.md", "before": "Text.", "after": "Clear text."}]}'
+"#;
+
+const CASES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+#[test]
+fn the_better_version_wins_and_its_analysis_can_be_applied() {
+    let project = project(&CASES);
+    project.file("comparator.sh", COMPARATOR).file("analyst.sh", ANALYST);
+    let compare = ["compare", "one", "--judge", "command:sh ./comparator.sh"];
+    let shown = project.run(&compare);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(
+        shown.contains("v1 against v0: better (6 won, 0 lost, p = 0.0312, sign test)"),
+        "{shown}"
+    );
+    assert!(shown.contains("12 to 18 calls"), "{shown}");
+    let reversed =
+        project.run(&["compare", "one", "v1", "v0", "--judge", "command:sh ./comparator.sh"]);
+    assert!(reversed.starts_with("exit code: 1\n") && reversed.contains("worse"), "{reversed}");
+    for file in ["comparison", "comparison_key"] {
+        let path = format!("one-workspace/comparison/v0-v1/a/{file}.json");
+        assert_eq!(project.exit_code(&["schema", "--check", &path]), Some(0), "{path}");
+    }
+    let mut told = project.run(&["analyze", "one", "--improver", "command:sh ./analyst.sh"]);
+    told.push_str(&project.run(&["analyze", "one", "--apply", "1", "7"]));
+    insta::assert_snapshot!(told);
+    assert_eq!(project.read("one/notes.md"), b"New words.\n\nMore.\n");
+    assert_eq!(
+        project.exit_code(&["schema", "--check", "one-workspace/comparison/v0-v1/analysis.json"]),
+        Some(0)
+    );
+    // What was changed since is stored before anything is applied.
+    project.file("one/own.md", "Own work.\n");
+    let shown = project.run(&["analyze", "one", "v0", "v1", "--apply", "2"]);
+    assert!(
+        shown.starts_with("exit code: 0\n") && shown.contains("stored the skill as v2"),
+        "{shown}"
+    );
+    assert_eq!(project.read("one-workspace/v2/skill/own.md"), b"Own work.\n");
+}
+
+#[test]
+fn few_cases_show_nothing_and_failures_are_not_counted() {
+    let project = project(&["a"]);
+    project.file("comparator.sh", COMPARATOR).file("broken.sh", "exit 1\n");
+    let shown = project.run(&["compare", "one", "--judge", "command:sh ./broken.sh"]);
+    assert!(shown.starts_with("exit code: 3\n") && shown.contains("a was not compared"), "{shown}");
+    let shown = project.run(&[
+        "compare",
+        "one",
+        "--judge",
+        "command:sh ./comparator.sh",
+        "--format",
+        "json",
+    ]);
+    let start = shown.find('{').unwrap();
+    let end = shown.find("----- stderr").unwrap();
+    let result: Value = serde_json::from_str(&shown[start..end]).unwrap();
+    assert_eq!(result["overall"]["verdict"], "not enough runs", "{result}");
+    assert_eq!(result["cases"][0]["winner"], "v1");
+}
+
+#[test]
+fn without_runs_or_comparisons_there_is_advice() {
+    let project = Project::new();
+    project.good_skill("one");
+    let mut told = project.run(&["compare", "one"]);
+    project.run(&["init", "one"]);
+    told.push_str(&project.run(&["compare", "one"]));
+    project.file("one/notes.md", "x");
+    project.run(&["snapshot", "one"]);
+    told.push_str(&project.run(&["compare", "one"]));
+    told.push_str(&project.run(&["compare", "one", "v0", "v9"]));
+    told.push_str(&project.run(&["analyze", "one"]));
+    insta::assert_snapshot!(told);
+}
