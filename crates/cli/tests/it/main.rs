@@ -15,6 +15,7 @@ mod lint_evals;
 mod package;
 mod schema;
 mod transcript;
+mod trigger;
 mod validate;
 mod validate_fix;
 mod validate_formats;
