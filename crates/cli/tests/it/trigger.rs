@@ -333,12 +333,8 @@ fn slow(queries: &[(&str, bool)]) -> Stage {
     let stage = Stage::usual(queries);
     let (log, go) = (stage.path("ended"), stage.path("go"));
     let wait = format!("while [ ! -e {} ]; do sleep 0.05; done", go.display());
-    let ended = || {
-        Step::Quietly(vec![Step::Shell(format!(
-            "echo '{{{{prompt}}}}' | head -c 20 >> {0}; echo >> {0}",
-            log.display()
-        ))])
-    };
+    let note = format!("printf '%.20s\\n' '{{{{prompt}}}}' >> {}", log.display());
+    let ended = || Step::Quietly(vec![Step::Shell(note.clone())]);
     let steps = on(
         CONTROL,
         [vec![ended()], load()].concat(),

@@ -23,11 +23,10 @@ pub fn render_text(report: &TriggerReport) -> String {
     push(
         &mut out,
         format_args!(
-            "{}: {} of {} passed (threshold {})\n",
+            "{}: {} of {} queries passed (threshold {})\n",
             printable(&report.skill_name),
             summary.passed,
-            plural(usize::try_from(summary.total).unwrap_or(usize::MAX), "query")
-                .replace("querys", "queries"),
+            summary.total,
             summary.threshold.as_f64(),
         ),
     );
