@@ -33,6 +33,7 @@ bench:
 	cargo bench -p skillgauge --bench validate -- --write
 	cargo build --release -p skillgauge
 	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
+	cargo bench -p skillgauge-run --bench probe -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
 
 # Each fuzz target for a minute. Needs the nightly toolchain and cargo-fuzz.
 fuzz:
