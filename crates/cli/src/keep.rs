@@ -59,13 +59,18 @@ pub(crate) fn two_versions(
 
 /// Says what the calls of models took.
 pub(crate) fn say_spent(spent: &Spent, printer: &Printer) {
-    if spent.model_calls > 0 {
-        let unknown = match spent.unknown_costs {
-            0 => String::new(),
-            count => format!(", and {count} of unknown cost"),
-        };
-        printer.say(&format!("{} calls, ${:.4}{unknown}", spent.model_calls, spent.cost_usd));
-    }
+    let calls = match spent.model_calls {
+        0 => return,
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    };
+    // What nobody knows is not nothing.
+    let cost = match spent.unknown_costs {
+        0 => format!("${:.4}", spent.cost_usd),
+        _ if spent.cost_usd <= 0.0 => "of unknown cost".to_owned(),
+        count => format!("${:.4} and {count} of unknown cost", spent.cost_usd),
+    };
+    printer.say(&format!("{calls}, {cost}"));
 }
 
 /// The time, as it is written in files: to the second.
