@@ -45,7 +45,8 @@ fn a_person_opens_filters_opens_a_case_and_compares_runs() {
     browser.wait("document.readyState === 'complete'");
     browser.eval("document.querySelector('[name=left]').value = 'with_skill/run-3'");
     browser.eval("document.querySelector('.choose button').click()");
-    browser.wait("location.search.includes('left=with_skill') && document.readyState === 'complete'");
+    browser
+        .wait("location.search.includes('left=with_skill') && document.readyState === 'complete'");
     let texts = browser.eval("document.querySelector('main').innerText");
     assert!(texts.as_str().unwrap().contains("From with skill, run 3 to without skill, run 1"));
     assert_calm(&browser);
@@ -86,7 +87,8 @@ fn a_case_is_opened_with_the_keyboard_alone() {
     browser.key("Escape");
     browser.key("j");
     browser.key("Enter");
-    browser.wait("location.pathname.endsWith('/case/eval-1') && document.readyState === 'complete'");
+    browser
+        .wait("location.pathname.endsWith('/case/eval-1') && document.readyState === 'complete'");
     for _ in 0..200 {
         browser.key("Tab");
         if browser.eval("document.activeElement.className") == "jump" {
@@ -132,12 +134,22 @@ fn hostile_outputs_run_nothing() {
     let fixture = Fixture::full();
     let address = viewer(&fixture);
     let mut browser = Chromium::start();
-    for page in ["case/eval-4", "transcript/eval-4/with_skill/run-1", "cases", "review", "overview"] {
+    for page in ["case/eval-4", "transcript/eval-4/with_skill/run-1", "cases", "review", "overview"]
+    {
         browser.open(&format!("{address}/i/iteration-2/{page}"));
         assert_eq!(browser.eval("typeof window.hacked"), "undefined", "{page}");
         assert_ne!(browser.eval("document.title"), "hacked", "{page}");
-        assert_eq!(browser.eval("document.querySelectorAll('script:not([src])').length"), 0, "{page}");
-        assert_eq!(browser.eval("document.querySelectorAll('[onerror],[onload],[href^=\"javascript:\"]').length"), 0);
+        assert_eq!(
+            browser.eval("document.querySelectorAll('script:not([src])').length"),
+            0,
+            "{page}"
+        );
+        assert_eq!(
+            browser.eval(
+                "document.querySelectorAll('[onerror],[onload],[href^=\"javascript:\"]').length"
+            ),
+            0
+        );
     }
     browser.open(&format!("{address}/i/iteration-2/case/eval-4"));
     browser.eval("document.querySelector('img').scrollIntoView()");
@@ -196,10 +208,17 @@ fn the_report_works_from_disk_and_gives_its_feedback_as_a_file() {
     }
     std::thread::sleep(std::time::Duration::from_millis(200));
     let feedback: serde_json::Value = serde_json::from_slice(&fs_err::read(file).unwrap()).unwrap();
-    assert_eq!(feedback["reviews"][0], json!({"run_id": "eval-1-with_skill-run-1", "feedback": "old", "stars": 5}));
+    assert_eq!(
+        feedback["reviews"][0],
+        json!({"run_id": "eval-1-with_skill-run-1", "feedback": "old", "stars": 5})
+    );
     assert_eq!(feedback["reviews"][1]["run_id"], "eval-1-with_skill-run-2");
-    assert_eq!((&feedback["reviews"][1]["mark"], &feedback["reviews"][1]["feedback"]), (&json!("good"), &json!("fine")));
-    let elsewhere = |url: &String| !["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
+    assert_eq!(
+        (&feedback["reviews"][1]["mark"], &feedback["reviews"][1]["feedback"]),
+        (&json!("good"), &json!("fine"))
+    );
+    let elsewhere =
+        |url: &String| !["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
     assert!(!browser.requests().iter().any(elsewhere), "{:?}", browser.requests());
     assert_calm(&browser);
 }
@@ -211,7 +230,7 @@ fn everything_can_be_read_without_script() {
     let mut browser = Chromium::start();
     browser.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     for (page, words) in [
-        ("overview", "90 % with skill"),
+        ("overview", "90 % of the expectations pass with skill"),
         ("cases", "Notes for a minor release"),
         ("case/eval-1", "Sections for new and fixed"),
         ("transcript/eval-1/with_skill/run-1", "skill release-notes loaded"),
@@ -220,7 +239,10 @@ fn everything_can_be_read_without_script() {
         browser.open(&format!("{address}/i/iteration-2/{page}"));
         let text = browser.eval("document.querySelector('main').innerText");
         assert!(text.as_str().unwrap().contains(words), "{page}: {text}");
-        assert_eq!(browser.eval("document.querySelectorAll('[data-needs-script]:not([hidden])').length"), 0);
+        assert_eq!(
+            browser.eval("document.querySelectorAll('[data-needs-script]:not([hidden])').length"),
+            0
+        );
     }
     browser.open(&format!("{}#versions", report_file(&fixture)));
     let text = browser.eval("document.querySelector('main').innerText");
@@ -236,7 +258,10 @@ fn a_long_transcript_stays_smooth() {
     let mut browser = Chromium::start();
     browser.open(&format!("{address}/i/iteration-2/transcript/eval-1/with_skill/run-1?page=50"));
     assert_eq!(browser.eval("document.querySelectorAll('.event').length"), 500);
-    assert_eq!(browser.eval("getComputedStyle(document.querySelector('.event')).contentVisibility"), "auto");
+    assert_eq!(
+        browser.eval("getComputedStyle(document.querySelector('.event')).contentVisibility"),
+        "auto"
+    );
     browser.eval("document.querySelector('[rel=next]').click()");
     browser.wait("location.search === '?page=51' && document.querySelector('.pager')?.innerText.includes('51 of 101')");
     assert_calm(&browser);
@@ -250,8 +275,15 @@ fn pages_fit_phone_and_desk_in_light_and_dark() {
     fs_err::create_dir_all(&folder).unwrap();
     let mut browser = Chromium::start();
     let pages = [
-        "overview", "cases", "case/eval-1", "transcript/eval-1/with_skill/run-1", "trigger", "routing", "tuning",
-        "versions", "review",
+        "overview",
+        "cases",
+        "case/eval-1",
+        "transcript/eval-1/with_skill/run-1",
+        "trigger",
+        "routing",
+        "tuning",
+        "versions",
+        "review",
     ];
     for (name, width) in [("phone", 390), ("desk", DESK.width)] {
         for scheme in ["light", "dark"] {
@@ -259,12 +291,18 @@ fn pages_fit_phone_and_desk_in_light_and_dark() {
             for page in pages {
                 browser.open(&format!("{address}/i/iteration-2/{page}"));
                 let overflow = browser.eval("document.documentElement.scrollWidth - innerWidth");
-                assert!(overflow.as_i64().unwrap() <= 0, "{page} is {overflow} too wide on a {name}");
+                assert!(
+                    overflow.as_i64().unwrap() <= 0,
+                    "{page} is {overflow} too wide on a {name}"
+                );
                 let background = browser.eval("getComputedStyle(document.body).backgroundColor");
-                let expected = if scheme == "dark" { "rgb(20, 23, 26)" } else { "rgb(251, 250, 248)" };
+                let expected =
+                    if scheme == "dark" { "rgb(20, 23, 26)" } else { "rgb(251, 250, 248)" };
                 assert_eq!(background, expected, "{page}");
-                let file = format!("{}-{name}-{scheme}.png", page.split('/').next().unwrap());
-                browser.screenshot(&folder.join(file));
+                if matches!(page, "overview" | "case/eval-1" | "review") {
+                    let file = format!("{}-{name}-{scheme}.png", page.split('/').next().unwrap());
+                    browser.screenshot(&folder.join(file));
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// How long something may take to become true; the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A browser with one page.
 pub(crate) struct Chromium {
@@ -44,7 +44,7 @@ fn program() -> PathBuf {
         .iter()
         .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)))
         .find(|program| program.is_file());
-    found.expect("these tests need Chromium: run scripts/install-needs")
+    found.unwrap_or_else(|| panic!("these tests need Chromium: run scripts/install-needs"))
 }
 
 impl Chromium {
@@ -57,8 +57,17 @@ impl Chromium {
             .args(["-c", "exec \"$0\" \"$@\" 3<\"$COMMANDS\" 4>\"$ANSWERS\""])
             .arg(program())
             .args(["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu"])
-            .args(["--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars", "--disable-extensions"])
-            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args([
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--hide-scrollbars",
+                "--disable-extensions",
+            ])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
             .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
             .env("COMMANDS", &commands)
             .env("ANSWERS", &answers)
@@ -98,7 +107,8 @@ impl Chromium {
             let mut bytes = Vec::new();
             self.answers.read_until(0, &mut bytes).unwrap();
             bytes.pop();
-            let answer: Value = serde_json::from_slice(&bytes).expect("the browser ended");
+            assert!(!bytes.is_empty(), "the browser ended before it answered {method}");
+            let answer: Value = serde_json::from_slice(&bytes).unwrap();
             if answer["id"] == json!(self.next) {
                 assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
                 return answer["result"].clone();
@@ -124,7 +134,11 @@ impl Chromium {
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let result = self.call("Runtime.evaluate", &params);
-        assert!(result["exceptionDetails"].is_null(), "{expression}: {}", result["exceptionDetails"]);
+        assert!(
+            result["exceptionDetails"].is_null(),
+            "{expression}: {}",
+            result["exceptionDetails"]
+        );
         result["result"]["value"].clone()
     }
 
