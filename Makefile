@@ -33,6 +33,10 @@ build:
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
 	cargo bench -p skillgauge --bench aggregate -- --write
+# Measures beside the public skills-ref validator and a plain shell loop, and the viewer, and writes docs/performance.md.
+bench:
+	cargo bench -p skillgauge --bench validate -- --write
+	cargo bench -p skillgauge-web --bench web -- --write
 	cargo build --release -p skillgauge
 	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
 	cargo bench -p skillgauge-run --bench probe -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"

@@ -70,5 +70,5 @@ fn the_viewer_takes_the_next_port_and_answers_there() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
-    assert!(answer.contains("100 % with skill of the expectations pass"));
+    assert!(answer.contains("100 % of the expectations pass with skill"));
 }

@@ -147,7 +147,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Option<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).ok()?;
     let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=26 | 28..=31);
-    (!text.as_bytes().iter().any(|byte| odd(byte))).then(|| text.to_owned())
+    (!text.as_bytes().iter().any(odd)).then(|| text.to_owned())
 }
 
 /// Rows of a CSV file by RFC 4180, as far as it keeps to it; the rest is read as it stands.

@@ -109,7 +109,7 @@ impl Triggering {
                 );
             }
         }
-        paths.retain(|path| path.ends_with(".json"));
+        paths.retain(|path| path.strip_suffix(".json").is_some());
         paths.truncate(MAX_FILES);
         for file in paths {
             let Some(value) = load(&workspace.join(&file)).or_problem(&file, &mut found.problems)

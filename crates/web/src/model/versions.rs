@@ -146,7 +146,7 @@ fn grading_scores(
 ) -> BTreeMap<String, BTreeMap<String, Vec<f64>>> {
     let mut scores: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
     let folder = workspace.join("grading");
-    for name in files(&folder).into_iter().filter(|name| name.ends_with(".json")) {
+    for name in files(&folder).into_iter().filter(|name| name.strip_suffix(".json").is_some()) {
         let file = format!("grading/{name}");
         let Some(value) = load(&folder.join(&name)).or_problem(&file, problems) else { continue };
         let (Some(version), Some(score)) =

@@ -111,7 +111,7 @@ pub(crate) fn state(run: &Run) -> (&'static str, Tone, String) {
             let outcome = run.outcome.as_deref().unwrap_or("unreadable");
             ("!", Tone::Warn, format!("not measured, {}", show::words(outcome)))
         }
-        RunState::Ungraded => ("·", Tone::Quiet, "not graded".to_owned()),
+        RunState::Ungraded => ("○", Tone::Quiet, "not graded".to_owned()),
     }
 }
 

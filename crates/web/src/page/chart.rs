@@ -102,11 +102,11 @@ impl Line {
     pub(crate) fn new(name: &str, shape: Shape, steps: &[Step], scale: (f64, f64)) -> Self {
         let last = steps.len().saturating_sub(1).max(1);
         let y = |number: f64| {
-            let share = ((number - scale.0) / (scale.1 - scale.0)).clamp(0.0, 1.0);
-            ((HEIGHT - ROOM - share * (HEIGHT - 2.0 * ROOM)) * 10.0).round() / 10.0
+            let part = ((number - scale.0) / (scale.1 - scale.0)).clamp(0.0, 1.0);
+            ((HEIGHT - ROOM - part * (HEIGHT - 2.0 * ROOM)) * 10.0).round() / 10.0
         };
         #[expect(clippy::cast_precision_loss, reason = "there are few steps")]
-        let x = |index: usize| (8.0 + index as f64 / last as f64 * 84.0).round();
+        let x = |index: usize| (8.0 + index as f64 / last as f64 * 76.0).round();
         let points: Vec<Point> = steps
             .iter()
             .enumerate()

@@ -73,10 +73,11 @@ impl OutputView {
             }
             Shown::Download => {
                 self.kind = "download";
-                if target == Target::File {
-                    self.note =
-                        Some("not in this file; open the workspace with `skillgauge serve`".into());
-                }
+                let note = match target {
+                    Target::Server => "not shown here; download it",
+                    Target::File => "not in this file; open the workspace with `skillgauge serve`",
+                };
+                self.note = Some(note.to_owned());
             }
             Shown::Hex { lines } => {
                 self.kind = "hex";

@@ -1,5 +1,7 @@
 //! The overview: the verdict in one sentence, then what it rests on.
 
+use std::fmt::Write as _;
+
 use minijinja::{Value, context};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -88,7 +90,7 @@ pub(crate) fn verdict(iteration: &Iteration, summaries: &[Summary]) -> Verdict {
         && let (Some(low), Some(high)) = (number(found, "low"), number(found, "high"))
     {
         let [low, high] = [low, high].map(|end| show::minus(&format!("{:+.0}", end * 100.0 + 0.0)));
-        sentence.push_str(&format!("; the difference lies between {low} and {high} points"));
+        let _ = write!(sentence, "; the difference lies between {low} and {high} points");
     }
     let reason = match stated {
         Some(found) => text(found, "reason"),
@@ -99,20 +101,21 @@ pub(crate) fn verdict(iteration: &Iteration, summaries: &[Summary]) -> Verdict {
 }
 
 fn sentence(summaries: &[Summary]) -> String {
-    let rate = |summary: &Summary| {
-        format!("{} {}", show::percent(summary.pass_rate), show::words(&summary.configuration))
-    };
+    let rate = |summary: &Summary| show::percent(summary.pass_rate);
+    let name = |summary: &Summary| show::words(&summary.configuration);
     match summaries {
         [] => "Nothing has been run yet".to_owned(),
-        [only] => format!("{} of the expectations pass", rate(only)),
+        [only] => format!("{} of the expectations pass {}", rate(only), name(only)),
         [with, baseline, ..] => {
             let change = with.pass_rate.zip(baseline.pass_rate);
             let change =
                 change.map(|(with, without)| format!(" ({})", show::points(with - without)));
             format!(
-                "{} of the expectations pass, {}{}",
+                "{} of the expectations pass {}, {} {}{}",
                 rate(with),
+                name(with),
                 rate(baseline),
+                name(baseline),
                 change.unwrap_or_default()
             )
         }

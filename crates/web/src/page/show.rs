@@ -18,12 +18,11 @@ pub(crate) fn percent_range(interval: Option<(f64, f64)>) -> String {
 
 /// A difference of rates as `+12 points`.
 pub(crate) fn points(difference: f64) -> String {
-    let points = (difference * 100.0).round() + 0.0;
-    let unit = if points.abs() == 1.0 { "point" } else { "points" };
-    if points == 0.0 {
-        format!("0 {unit}")
-    } else {
-        format!("{} {unit}", minus(&format!("{points:+.0}")))
+    let points = minus(&format!("{:+.0}", difference * 100.0));
+    match points.as_str() {
+        "+0" | "\u{2212}0" => "0 points".to_owned(),
+        "+1" | "\u{2212}1" => format!("{points} point"),
+        _ => format!("{points} points"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Triggering: rates by query, the routing between skills, and the rounds of a tuning loop.
 
+use std::fmt::Write as _;
+
 use minijinja::{Value, context};
 use serde::Serialize;
 
@@ -35,7 +37,7 @@ fn report_view(index: usize, report: &TriggerReport) -> ReportView {
         show::plural(report.queries.len(), "query").replace("querys", "queries")
     );
     if unmeasured > 0 {
-        sentence.push_str(&format!("; {unmeasured} could not be measured"));
+        let _ = write!(sentence, "; {unmeasured} could not be measured");
     }
     let columns = [
         ("query", Align::Left),

@@ -128,7 +128,7 @@ mod tests {
     proptest! {
         #[test]
         fn going_on_anywhere_gives_each_entry_once(count in 1_usize..20, cut in 0_usize..400) {
-            let lines: String = (0..count).map(|index| format!("{{\"event\":\"e{index}\"}}\n")).collect();
+            let lines = (0..count).map(|index| format!("{{\"event\":\"e{index}\"}}\n")).collect::<Vec<_>>().concat();
             let cut = cut.min(lines.len());
             let (mut all, end) = entries(&lines.as_bytes()[..cut], 0);
             let rest = usize::try_from(end).unwrap();

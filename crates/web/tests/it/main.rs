@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod browser;
+mod chromium;
 mod report;
 mod server;
 mod workspace;

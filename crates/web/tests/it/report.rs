@@ -15,7 +15,7 @@ fn the_report_shows_every_page_in_one_file() {
     }
     for words in [
         "Better",
-        "90 % with skill of the expectations pass, 50 % without skill (+40 points)",
+        "90 % of the expectations pass with skill, 50 % without skill (+40 points)",
         "4 cases, 3 better and none worse",
         "iteration 2",
         "the difference lies between +25 and +55 points",
@@ -114,9 +114,14 @@ fn a_workspace_of_the_skill_creator_is_shown() {
         &json!({"reviews": [{"run_id": "first-task-with_skill", "feedback": "fine"}]}),
     );
     let html = report(&fixture.root()).unwrap();
-    for words in
-        ["First", "Do it", "deep/a.txt", "## Step 1", "A person said: fine", "100 % with skill"]
-    {
+    for words in [
+        "First",
+        "Do it",
+        "deep/a.txt",
+        "## Step 1",
+        "A person said: fine",
+        "100 % of the expectations pass with skill",
+    ] {
         let escaped = words.replace('/', "&#x2f;");
         assert!(html.contains(&escaped), "{words}");
     }

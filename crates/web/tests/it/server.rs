@@ -58,7 +58,7 @@ async fn every_page_is_there_and_leads_to_the_others() {
     let home = get(&router, "/").await;
     assert_eq!(home.headers()[header::LOCATION], "/i/iteration-2/overview");
     for (path, words) in [
-        ("overview", "90 % with skill of the expectations pass"),
+        ("overview", "90 % of the expectations pass with skill"),
         ("cases", "What fails comes first"),
         ("trigger", "3 of 5 queries pass"),
         ("routing", "27 of 30 queries went"),
@@ -381,12 +381,12 @@ async fn live_updates_go_on_where_they_were() {
     fixture.write("iteration-2/journal.jsonl", line("old"));
     let html = page(&router, "/i/iteration-2/overview").await;
     assert!(html.contains("data-live=\"&#x2f;i&#x2f;iteration-2&#x2f;live?from=16\""));
-    let live = get(&router, "/i/iteration-2/live?from=16").await;
-    assert_eq!(live.headers()[header::CONTENT_TYPE], "text/event-stream");
+    let stream = get(&router, "/i/iteration-2/live?from=16").await;
+    assert_eq!(stream.headers()[header::CONTENT_TYPE], "text/event-stream");
     let journal =
         [line("old"), line("run_started"), line("run_ended"), "{\"event\":\"ha".into()].concat();
     fixture.write("iteration-2/journal.jsonl", &journal);
-    let text = events(live, 2).await;
+    let text = events(stream, 2).await;
     assert_eq!(
         text,
         "id: 40\ndata: {\"event\":\"run_started\"}\n\nid: 62\ndata: {\"event\":\"run_ended\"}\n\n"
@@ -418,5 +418,8 @@ async fn a_page_of_a_run_that_has_begun_shows_what_is_there() {
     let home = get(&router, "/").await;
     assert_eq!(home.headers()[header::LOCATION], "/i/iteration-1/overview");
     let html = page(&router, "/i/iteration-1/overview").await;
-    assert!(html.contains("No verdict yet") && html.contains("100 % with skill"));
+    assert!(
+        html.contains("No verdict yet")
+            && html.contains("100 % of the expectations pass with skill")
+    );
 }
