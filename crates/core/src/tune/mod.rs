@@ -8,6 +8,7 @@
 //! Invariant: nothing that goes to an improver is made from a test query or a test score. [`prompt`] takes the training
 //! part of a report and cannot see the rest.
 
+pub mod apply;
 pub mod candidate;
 pub mod page;
 pub mod prompt;
