@@ -57,6 +57,12 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Validate(args) => commands::validate::run(&args, printer),
         Command::LintEvals(args) => commands::lint_evals::run(&args, printer),
         Command::Explain(args) => commands::explain::run(&args, printer),
+        Command::Grade(args) => commands::grade::run(&args, printer),
+        Command::Trigger(args) => commands::trigger::run(&args, printer),
+        Command::Route(args) => commands::route::run(&args, printer),
+        Command::Tune(args) => commands::tune::run(&args, printer),
+        Command::Schema(args) => commands::schema::run(&args, printer),
+        Command::Doctor(args) => commands::doctor::run(&args, printer),
         Command::Run(args) => commands::run::run(&args, printer),
         Command::Check(args) => commands::check::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),
@@ -78,25 +84,4 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Schema(args) => commands::schema::run(&args, printer),
         Command::Completions(args) => commands::completions::run(&args, printer),
     }
-    let outcome = match cli.command {
-        Command::Validate(args) => commands::validate::run(&args, &printer),
-        Command::Explain(args) => commands::explain::run(&args, &printer),
-        Command::Grade(args) => commands::grade::run(&args, &printer),
-        Command::Trigger(args) => commands::trigger::run(&args, &printer),
-        Command::Route(args) => commands::route::run(&args, &printer),
-        Command::Tune(args) => commands::tune::run(&args, &printer),
-        Command::Schema(args) => commands::schema::run(&args, &printer),
-        Command::Doctor(args) => commands::doctor::run(&args, &printer),
-        Command::Run(args) => commands::run::run(&args, &printer),
-        Command::Merge(args) => commands::merge::run(&args, &printer),
-        Command::Bench(args) => commands::bench::run(&args, &printer),
-        Command::Init(args) => commands::init::run(&args, &printer),
-        Command::Snapshot(args) => commands::snapshot::run(&args, &printer),
-        Command::History(args) => commands::history::run(&args, &printer),
-        Command::Restore(args) => commands::restore::run(&args, &printer),
-        Command::Package(args) => commands::package::run(&args, &printer),
-        Command::Transcript(args) => commands::transcript::run(&args, &printer),
-        Command::Completions(args) => commands::completions::run(&args, &printer),
-    };
-    outcome.unwrap_or_else(|error| printer.error(&error)).into()
 }

@@ -86,7 +86,7 @@ pub async fn route(
         spending.add(&passed.spending);
     }
     let probes = specs.len();
-    let batch = Batch { specs, journal: journal.as_ref(), wanted: None };
+    let batch = Batch { specs, journal: journal.as_ref(), ..Batch::default() };
     let results = prober.run(batch, cancel, on_event).await?;
     let measured = results.iter().flatten().count();
     if measured == 0 && probes > 0 {
