@@ -4,4 +4,5 @@
 
 mod report;
 mod server;
+mod single;
 mod workspace;
