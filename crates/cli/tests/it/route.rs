@@ -47,7 +47,7 @@ fn it_shows_which_skill_took_each_query_and_who_collides() {
     let output = project.output(&[&ROUTE[..], &["--page", "route.html"]].concat());
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(1), "{shown}");
-    insta::assert_snapshot!(shown);
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap());
     let report = read::<RouteReport>(&project.read("route.json")).unwrap();
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
     let report = report.value;

@@ -12,6 +12,7 @@ mod rank;
 mod text;
 mod words;
 
+pub(crate) use text::one_line;
 pub use text::render_text;
 pub(crate) use words::stems;
 
@@ -21,6 +22,7 @@ use skillgauge_format::trigger::{EstimateSummary, QueryEstimate, TriggerEstimate
 use skillgauge_format::write::round_rate;
 
 use crate::skill::Skill;
+use crate::statistics::area_under_curve;
 
 /// The score from which on a query counts as caught. Set on `testdata/estimate/threshold`, and on nothing else.
 pub const DEFAULT_THRESHOLD: f64 = 3.85;
@@ -153,23 +155,7 @@ fn auc(results: &[QueryEstimate]) -> Option<f64> {
         let of_label = results.iter().filter(|result| result.should_trigger == label);
         of_label.map(|result| result.score.as_f64()).collect()
     };
-    let (positive, negative) = (scores(true), scores(false));
-    if positive.is_empty() || negative.is_empty() {
-        return None;
-    }
-    let mut won = 0.0;
-    let mut pairs = 0.0;
-    for one in &positive {
-        for other in &negative {
-            pairs += 1.0;
-            won += match one.total_cmp(other) {
-                std::cmp::Ordering::Greater => 1.0,
-                std::cmp::Ordering::Equal => 0.5,
-                std::cmp::Ordering::Less => 0.0,
-            };
-        }
-    }
-    Some(won / pairs)
+    area_under_curve(&scores(true), &scores(false))
 }
 
 #[cfg(test)]

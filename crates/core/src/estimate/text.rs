@@ -38,7 +38,7 @@ pub fn render_text(estimate: &TriggerEstimate) -> String {
 fn write_result(text: &mut String, result: &QueryEstimate) {
     let wanted = if result.should_trigger { "should" } else { "should not" };
     let would = if result.likely_trigger { "likely triggers" } else { "likely does not" };
-    let _ = writeln!(text, "  {:5.2}  {}", result.score.as_f64(), result.query.escape_debug());
+    let _ = writeln!(text, "  {:5.2}  {}", result.score.as_f64(), one_line(&result.query));
     let _ = write!(text, "         {would}, {wanted}");
     if !result.caught_by.is_empty() {
         let _ = write!(text, "; caught by: {}", some(&result.caught_by));
@@ -58,4 +58,10 @@ fn some(words: &[String]) -> String {
         let _ = write!(shown, " and {} more", words.len() - SHOWN);
     }
     shown
+}
+
+/// A text of somebody else on one line, and without anything that a terminal would obey.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

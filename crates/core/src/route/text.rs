@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport};
 
+use crate::estimate::one_line;
+
 /// The report as text.
 pub fn render_text(report: &RouteReport) -> String {
     let mut text = String::new();
@@ -17,7 +19,7 @@ pub fn render_text(report: &RouteReport) -> String {
         let [one, other] = &collision.skills;
         let _ = writeln!(text, "\n{one} and {other} collide in {} runs:", collision.runs);
         for query in &collision.queries {
-            let _ = writeln!(text, "  {}", query.escape_debug());
+            let _ = writeln!(text, "  {}", one_line(query));
         }
     }
     let failed: Vec<&QueryRoute> =
@@ -84,7 +86,7 @@ fn wrong(text: &mut String, result: &QueryRoute) {
         |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(" or ") };
     let taken: Vec<String> =
         result.taken_by.iter().map(|taken| format!("{} ({})", taken.skill, taken.runs)).collect();
-    let _ = write!(text, "  {}\n    for {}", result.query.escape_debug(), list(&result.wanted_by));
+    let _ = write!(text, "  {}\n    for {}", one_line(&result.query), list(&result.wanted_by));
     if result.wanted_by.is_empty() {
         let _ = write!(text, ", refused by {}", result.refused_by.join(", "));
     }

@@ -6,6 +6,7 @@ use skillgauge_format::trigger::{ImprovementRound, LoopIteration, QueryResult, T
 use skillgauge_format::write::{rate, round_rate};
 
 use super::split::Split;
+use crate::statistics::wilson;
 
 /// How some queries did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -129,20 +130,11 @@ pub fn history_round(
     }
 }
 
-/// Wilson's 95 % interval of a rate; none of nothing.
-#[expect(clippy::cast_precision_loss, reason = "counts of queries and runs")]
+/// Wilson's 95 % interval of a rate, as it is written; none of nothing.
 pub(crate) fn interval(passed: u64, total: u64) -> Option<[Number; 2]> {
-    const Z: f64 = 1.959_963_984_540_054;
-    if total == 0 {
-        return None;
-    }
-    let (trials, share) = (total as f64, passed as f64 / total as f64);
-    let scale = 1.0 + Z * Z / trials;
-    let centre = (share + Z * Z / (2.0 * trials)) / scale;
-    let half =
-        Z / scale * (share * (1.0 - share) / trials + Z * Z / (4.0 * trials * trials)).sqrt();
-    let end = |value: f64| Number::Float(round_rate(value.clamp(0.0, 1.0)));
-    Some([end(centre - half), end(centre + half)])
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let found = wilson(count(passed), count(total))?;
+    Some([found.low, found.high].map(|end| Number::Float(round_rate(end))))
 }
 
 #[cfg(test)]

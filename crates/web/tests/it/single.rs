@@ -34,7 +34,10 @@ fn report(pass: bool) -> TriggerReport {
         pass,
         ..QueryResult::default()
     };
-    TriggerReport { results: vec![result("make a report"), result(HOSTILE)], ..TriggerReport::default() }
+    TriggerReport {
+        results: vec![result("make a report"), result(HOSTILE)],
+        ..TriggerReport::default()
+    }
 }
 
 #[test]
@@ -51,7 +54,8 @@ fn the_page_of_a_loop_shows_rounds_changes_and_queries_and_runs_nothing() {
     };
     let queries = [("make a report".to_owned(), true), (HOSTILE.to_owned(), true)];
     let split = Split { train: vec![0], test: vec![1] };
-    let html = tune_page(&page(&summary, &[report(false), report(true)], &queries, &split)).unwrap();
+    let html =
+        tune_page(&page(&summary, &[report(false), report(true)], &queries, &split)).unwrap();
     for words in [
         "The description of round 2 is best: 1 of 1 held-out queries pass",
         "overfitting: look again",
