@@ -69,6 +69,8 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Restore(args) => commands::restore::run(&args, printer),
         Command::Package(args) => commands::package::run(&args, printer),
         Command::Trigger(args) => commands::trigger::run(&args, printer),
+        Command::Route(args) => commands::route::run(&args, printer),
+        Command::Tune(args) => commands::tune::run(&args, printer),
         Command::Report(args) => commands::report::run(&args, printer),
         Command::Serve(args) => commands::serve::run(&args, printer),
         Command::Transcript(args) => commands::transcript::run(&args, printer),

@@ -29,6 +29,10 @@ pub enum Kind {
     ImprovementHistory,
     /// What an improvement loop tried and which description won.
     LoopSummary,
+    /// What the words of a description say about queries.
+    TriggerEstimate,
+    /// Which of several skills took each query.
+    RouteReport,
     /// How an agent behaved, judged from its transcript.
     BehaviourGrading,
     /// Findings about a skill.
@@ -153,6 +157,8 @@ formats! {
     TriggerReport => trigger::TriggerReport,
     ImprovementHistory => trigger::ImprovementHistory,
     LoopSummary => trigger::LoopSummary,
+    TriggerEstimate => trigger::TriggerEstimate,
+    RouteReport => trigger::RouteReport,
     BehaviourGrading => trigger::BehaviourGrading,
     ValidationReport => validation::ValidationReport,
     CasesSuite => cases::CasesSuite,
@@ -176,19 +182,25 @@ formats! {
 
 /// All kinds in the order of [`Kind`].
 #[rustfmt::skip]
-static KINDS: [Entry; 23] = [
+static KINDS: [Entry; 25] = [
     entry!(TriggerSet, trigger::TriggerSet, "trigger-set", "Trigger set",
         "<skill>/evals/triggers.json", Seed001,
         |node| dialect::guess(node) == Some(Dialect::Trigger) && !items_have(node, &["round"]), trigger::meaning::set),
     entry!(TriggerReport, trigger::TriggerReport, "trigger-report", "Trigger report",
         "trigger-report.json", Seed001,
-        |node| has(node, &["skill_name", "results", "summary"]) && !node.has("case_id"), trigger::meaning::report),
+        |node| has(node, &["skill_name", "results", "summary"]) && !node.has("case_id") && !node.has("format"), trigger::meaning::report),
     entry!(ImprovementHistory, trigger::ImprovementHistory, "improvement-history", "Improvement history",
         "<output-dir>/history.json", Seed001,
         |node| items_have(node, &["round", "pass_rate"]), trigger::meaning::history),
     entry!(LoopSummary, trigger::LoopSummary, "loop-summary", "Loop summary",
         "<output-dir>/loop_summary.json", Seed001,
         |node| has(node, &["iterations", "original_description"]), trigger::meaning::loop_summary),
+    entry!(TriggerEstimate, trigger::TriggerEstimate, "trigger-estimate", "Trigger estimate",
+        "trigger-estimate.json", Skillgauge,
+        |node| is_format(node, "trigger-estimate"), trigger::meaning::estimate),
+    entry!(RouteReport, trigger::RouteReport, "route-report", "Route report",
+        "route-report.json", Skillgauge,
+        |node| is_format(node, "route-report"), trigger::meaning::route),
     entry!(BehaviourGrading, trigger::BehaviourGrading, "behaviour-grading", "Behaviour grading",
         "behaviour-grading.json", Seed001,
         |node| has(node, &["assertions", "dimensions"]), trigger::meaning::behaviour),
@@ -254,6 +266,11 @@ fn no_rules(_: &At<'_>, _: &mut Report<'_>) {}
 
 fn has(node: &Node<'_>, keys: &[&str]) -> bool {
     keys.iter().all(|key| node.has(key))
+}
+
+/// For kinds that say what they are.
+fn is_format(node: &Node<'_>, name: &str) -> bool {
+    node.get("format").and_then(Node::as_str) == Some(name)
 }
 
 fn items_have(node: &Node<'_>, keys: &[&str]) -> bool {

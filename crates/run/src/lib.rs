@@ -19,3 +19,5 @@ pub mod outputs;
 pub mod pool;
 pub mod probe;
 pub mod process;
+pub mod route;
+pub mod tune;

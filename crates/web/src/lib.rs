@@ -10,8 +10,10 @@ pub mod model;
 mod page;
 mod report;
 mod server;
+mod single;
 mod time;
 
 pub use page::RenderError;
 pub use report::{ReportError, report};
 pub use server::{AppState, ServeError, app, listen, serve};
+pub use single::{route_page, tune_page};

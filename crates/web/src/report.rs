@@ -123,7 +123,7 @@ impl Pages<'_> {
 }
 
 /// What the file may do: draw, and run our own script; nothing else, and nothing from elsewhere.
-fn policy() -> String {
+pub(crate) fn policy() -> String {
     let hash =
         |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(

@@ -11,12 +11,15 @@ mod lint_evals;
 mod measure;
 mod merge;
 mod package;
-mod run;
+mod probe;
 mod report;
+mod route;
+mod run;
 mod schema;
 mod serve;
 mod transcript;
 mod trigger;
+mod tune;
 mod validate;
 mod version;
 
@@ -32,12 +35,15 @@ pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
 pub use package::PackageArgs;
-pub use run::{BaselineArg, RunArgs, RunFormat};
+pub use probe::ProbeArgs;
 pub use report::ReportArgs;
+pub use route::{RouteArgs, RouteFormat};
+pub use run::{BaselineArg, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
 pub use trigger::{TriggerArgs, TriggerFormat, ViaArg};
+pub use tune::{TuneArgs, TuneFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 pub use version::{
     DiffArgs, HistoryAction, HistoryArgs, HistoryFormat, InitArgs, RestoreArgs, SnapshotArgs,
@@ -102,6 +108,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Show a workspace in the browser
     Serve(ServeArgs),
+    /// Find out which of several skills takes each query
+    Route(RouteArgs),
+    /// Improve the description of a skill until it triggers for the right queries
+    Tune(TuneArgs),
     /// Show what an agent did, from its raw event stream
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made

@@ -98,6 +98,8 @@ pub enum ViaArg {
     Agent,
     /// By one model request with the skills and tools that the agent offers: cheaper, and less true.
     Api,
+    /// From the words alone, without any model: fast feedback, and no measurement.
+    Estimate,
 }
 
 /// How to write a trigger report.

@@ -6,9 +6,10 @@ use skillgauge_run::probe::ProbeEvent;
 use crate::Printer;
 use crate::progress::Progress;
 
-/// Listens to a batch of probes of one skill.
+/// Listens to a batch of probes of one skill, or of several.
 pub(crate) struct ProbeTalk {
-    skill: String,
+    /// The skill; none when any that is loaded counts.
+    skill: Option<String>,
     printer: Printer,
     progress: Progress,
     triggers: u64,
@@ -18,8 +19,13 @@ pub(crate) struct ProbeTalk {
 
 impl ProbeTalk {
     pub(crate) fn new(what: &str, skill: &str, printer: Printer) -> Self {
+        Self { skill: Some(skill.to_owned()), ..Self::of_any(what, printer) }
+    }
+
+    /// For probes in which any skill may be loaded.
+    pub(crate) fn of_any(what: &str, printer: Printer) -> Self {
         Self {
-            skill: skill.to_owned(),
+            skill: None,
             printer,
             progress: Progress::new(what),
             triggers: 0,
@@ -41,7 +47,9 @@ impl ProbeTalk {
                 self.progress.begin(*probes, *resumed);
             }
             ProbeEvent::Ended { result, .. } => {
-                match result.observation.answer(&self.skill) {
+                let seen = &result.observation;
+                let skill = self.skill.as_deref().or(seen.first_loaded()).unwrap_or_default();
+                match seen.answer(skill) {
                     Answer::Triggered(_) => self.triggers += 1,
                     Answer::NotTriggered => {}
                     Answer::Unmeasured(_) => self.errors += 1,

@@ -3,17 +3,16 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use skillgauge_core::output::{trigger_ci, trigger_text};
 use skillgauge_core::skill::{Skill, edit};
-use skillgauge_core::trigger::{LabelledQuery, QuerySet, agreement};
+use skillgauge_core::trigger::{LabelledQuery, agreement};
 use skillgauge_core::workspace::{Workspace, write_atomically};
 use skillgauge_format::trigger::{TriggerCrowd, TriggerReport};
 use skillgauge_format::write;
 use skillgauge_run::agent::{BundledSkills, TaskLimits, TaskSkill};
 use skillgauge_run::cassette::Mode;
-use skillgauge_run::model::{ModelName, ProviderKind};
+use skillgauge_run::model::ModelName;
 use skillgauge_run::probe::{
     Budget, Crowd, EarlyStop, Kept, Measured, Measurement, ProbeError, Prober, ProberSettings,
     Probing, measure, planned_calls,
@@ -21,19 +20,18 @@ use skillgauge_run::probe::{
 
 use super::Outcome;
 use super::probe_talk::ProbeTalk;
+use super::probing::{Memory, RUNS, TIMEOUT, api_model, broken, read_set};
 use crate::args::{TriggerArgs, TriggerFormat, ViaArg};
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
-/// How often a query is asked when nobody says.
-const RUNS: u64 = 3;
-/// How long an attempt may take when nobody says.
-const TIMEOUT: Duration = Duration::from_mins(5);
-
 pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
+    if args.via == ViaArg::Estimate {
+        return super::estimate::run(args, printer);
+    }
     let subject = Subject::read(&args.skill, args.description.as_deref())?;
-    let set = read_set(args, &subject.skill.folder)?;
+    let set = read_set(args.evals.as_deref(), &subject.skill.folder)?;
     for warning in &set.warnings {
         printer.say(&format!("warning: {warning}"));
     }
@@ -60,7 +58,10 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let work = carry_out(&arms, &set.queries, Arc::new(prober), &session, printer);
     match session.block_on(printer, work)? {
         Ok(measured) => conclude(args, measured, &crowd, printer),
-        Err(error) => Ok(broken(&error, &plan, printer)),
+        Err(error) => {
+            let memory = if plan.base.journal.is_some() { Memory::Journal } else { Memory::None };
+            Ok(broken(&error, memory, printer))
+        }
     }
 }
 
@@ -97,22 +98,6 @@ impl Subject {
         })?;
         Ok(Self { skill: skill.with_description(other.trim()), description })
     }
-}
-
-fn read_set(args: &TriggerArgs, folder: &Path) -> Result<QuerySet, CommandError> {
-    let path = args.evals.clone().unwrap_or_else(|| folder.join("evals").join("triggers.json"));
-    let bytes = fs_err::read(&path).map_err(|error| {
-        CommandError::usage(
-            format!("there is no trigger set: {error}"),
-            "write [{\"query\": \"...\", \"should_trigger\": true}, ...] there, or name a file with `--evals`",
-        )
-    })?;
-    QuerySet::read(&bytes).map_err(|error| {
-        CommandError::usage(
-            format!("{}: {error}", path.display()),
-            "`skillgauge schema trigger-set` prints what the file must look like",
-        )
-    })
 }
 
 /// What all arms have in common.
@@ -192,20 +177,6 @@ impl Plan {
 const ALONE: &str = "alone";
 const IN_A_CROWD: &str = "in a crowd";
 const BY_API: &str = "by api";
-
-/// A plain name is one of Anthropic's.
-fn api_model(name: Option<&str>) -> Result<ModelName, CommandError> {
-    let hint = "name one with `--api-model anthropic:NAME` or `--api-model openai:NAME`";
-    let Some(name) = name else {
-        return Err(CommandError::usage("probing without an agent needs a model", hint));
-    };
-    let model =
-        name.parse::<ModelName>().unwrap_or_else(|_| ModelName::of(ProviderKind::Anthropic, name));
-    match &model {
-        ModelName::Of { provider, .. } if provider.takes_tools() => Ok(model),
-        _ => Err(CommandError::usage(format!("`{model}` cannot be asked without an agent"), hint)),
-    }
-}
 
 /// Beside the skill, where everything is that was produced for it.
 fn journal_folder(skill: &Path) -> Result<PathBuf, CommandError> {
@@ -310,30 +281,4 @@ fn joined(
         }
     }
     Some(report)
-}
-
-/// There is no rate: says why, and what to do.
-fn broken(error: &ProbeError, plan: &Plan, printer: &Printer) -> ExitCode {
-    printer.say(&format!("error: {error}"));
-    let (hint, code) = match error {
-        ProbeError::Cancelled { .. } if plan.base.journal.is_some() => {
-            ("the same command goes on from here", ExitCode::Interrupted)
-        }
-        ProbeError::Cancelled { .. } => ("nothing was kept", ExitCode::Interrupted),
-        ProbeError::NoTools { .. } => ("see `--api-model`", ExitCode::Usage),
-        ProbeError::Control { .. } => (
-            "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
-            ExitCode::Incomplete,
-        ),
-        ProbeError::Execute(_)
-        | ProbeError::Model { .. }
-        | ProbeError::Journal(_)
-        | ProbeError::Skill { .. }
-        | ProbeError::NothingMeasured { .. }
-        | ProbeError::Internal(_) => {
-            ("`skillgauge doctor` shows which agents and models can be used", ExitCode::Incomplete)
-        }
-    };
-    printer.say(&format!("\nhint: {hint}"));
-    code
 }

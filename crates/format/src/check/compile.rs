@@ -45,6 +45,7 @@ pub(crate) struct Rule {
     /// `format: date-time`, which schemas only annotate and we only warn about.
     pub(crate) is_time: bool,
     pub(crate) min_items: usize,
+    pub(crate) max_items: Option<usize>,
     pub(crate) items: Option<RuleId>,
     pub(crate) properties: Vec<(String, RuleId)>,
     pub(crate) required: Vec<String>,
@@ -168,6 +169,7 @@ impl<'s> Compiler<'s> {
             "pattern" => rule.pattern = Some(Pattern::from_schema(value.as_str()?)?),
             "format" => rule.is_time = (value.as_str()? == "date-time").then_some(true)?,
             "minItems" => rule.min_items = usize::try_from(value.as_u64()?).ok()?,
+            "maxItems" => rule.max_items = Some(usize::try_from(value.as_u64()?).ok()?),
             "items" => rule.items = Some(self.rule(value)),
             "properties" => {
                 for (name, property) in value.as_object()? {

@@ -36,10 +36,7 @@ fn collect(schema: &Schema, id: RuleId, types: Types, wants: &mut Vec<String>) {
     }
     for (of_type, text) in [
         (Types::OBJECT, "an object".to_owned()),
-        (
-            Types::ARRAY,
-            if rule.min_items > 0 { "a non-empty array" } else { "an array" }.to_owned(),
-        ),
+        (Types::ARRAY, array(rule)),
         (Types::NUMBER.or(Types::INTEGER), number(rule, types)),
         (Types::STRING, string(rule)),
         (Types::BOOLEAN, "a boolean".to_owned()),
@@ -56,6 +53,15 @@ fn string(rule: &Rule) -> String {
         Some(pattern) => pattern.expected().to_owned(),
         None if rule.min_length > 0 => "a non-empty string".to_owned(),
         None => "a string".to_owned(),
+    }
+}
+
+fn array(rule: &Rule) -> String {
+    match (rule.min_items, rule.max_items) {
+        (0, None) => "an array".to_owned(),
+        (_, None) => "a non-empty array".to_owned(),
+        (least, Some(most)) if least == most => format!("an array of {most}"),
+        (least, Some(most)) => format!("an array of {least} to {most}"),
     }
 }
 

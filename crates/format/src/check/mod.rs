@@ -82,7 +82,9 @@ impl Checker<'_> {
             }
             Value::String(text) => self.string(id, at, text, report),
             Value::Array(items) => {
-                if items.len() < rule.min_items {
+                if items.len() < rule.min_items
+                    || rule.max_items.is_some_and(|most| items.len() > most)
+                {
                     self.mismatch(id, at, report);
                 }
                 if let Some(item_rule) = rule.items {

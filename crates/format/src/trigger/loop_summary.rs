@@ -27,6 +27,28 @@ pub struct LoopSummary {
     /// Signs that the numbers should not be trusted: overfitting, a plateau, growing errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
+    /// Why the loop ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// Whether the loop was stopped before its end: by the user, a limit, or an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial: Option<bool>,
+    /// `estimate` when nothing was measured and all rates are estimates from words; absent when they were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<String>,
+    /// The share of the queries that was held out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub holdout: Option<Number>,
+    /// The seed of the split.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Calls of agents and models, all rounds together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// What they cost in US dollars; absent when some of it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Number>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -58,6 +80,18 @@ pub struct LoopIteration {
     pub test_total: u64,
     /// When the round ended.
     pub timestamp: Timestamp,
+    /// The 95 % interval of the train rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_interval: Option<[Number; 2]>,
+    /// The 95 % interval of the test rate; absent without a test set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_interval: Option<[Number; 2]>,
+    /// Runs that ended with an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<u64>,
+    /// Whether the loop went on from this description: the first one, and each that did better on the training queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -1,13 +1,18 @@
 //! The files of seed 001: does a skill trigger for the right queries, and how its description was improved.
 
 mod behaviour;
+mod estimate;
 mod history;
 mod loop_summary;
 mod measurement;
 mod report;
+mod route;
 mod set;
 
 pub use behaviour::{BehaviourGrading, Dimensions, ScoredDimension};
+pub use estimate::{
+    EstimateMethod, EstimateSummary, QueryEstimate, TriggerEstimate, TriggerEstimateFormat,
+};
 pub use history::{ImprovementHistory, ImprovementRound};
 pub use loop_summary::{LoopIteration, LoopSummary};
 pub use measurement::{
@@ -15,13 +20,19 @@ pub use measurement::{
     TriggerListing, TriggerMeasurement, TriggerMetrics, Via,
 };
 pub use report::{QueryResult, TriggerReport, TriggerSummary};
+pub use route::{
+    Collision, ConfusionMatrix, QueryRoute, RouteBasis, RouteReport, RouteReportFormat,
+    RouteSummary, SkillRoute, Taken,
+};
 pub use set::{Query, TriggerItem, TriggerObject, TriggerSet};
 
 pub(crate) mod meaning {
     //! The rules of this family, for the table of kinds.
     pub(crate) use super::behaviour::check as behaviour;
+    pub(crate) use super::estimate::check as estimate;
     pub(crate) use super::history::check as history;
     pub(crate) use super::loop_summary::check as loop_summary;
     pub(crate) use super::report::check as report;
+    pub(crate) use super::route::check as route;
     pub(crate) use super::set::check as set;
 }

@@ -48,14 +48,26 @@ impl Budget {
     /// Takes one call out of it, or says which limit is reached.
     pub fn begin(&self) -> Result<(), OverBudget> {
         let mut spent = self.lock();
+        match self.over(&spent) {
+            Some(over) => Err(over),
+            None => {
+                spent.calls += 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// The limit that is reached, if one is.
+    pub fn reached(&self) -> Option<OverBudget> {
+        self.over(&self.lock())
+    }
+
+    fn over(&self, spent: &Spent) -> Option<OverBudget> {
         if let Some(limit) = self.max_calls.filter(|limit| spent.calls >= *limit) {
-            return Err(OverBudget::Calls { limit });
+            return Some(OverBudget::Calls { limit });
         }
-        if let Some(limit_usd) = self.max_cost_usd.filter(|limit| spent.known_cost_usd >= *limit) {
-            return Err(OverBudget::Cost { limit_usd });
-        }
-        spent.calls += 1;
-        Ok(())
+        let limit_usd = self.max_cost_usd.filter(|limit| spent.known_cost_usd >= *limit)?;
+        Some(OverBudget::Cost { limit_usd })
     }
 
     /// Notes what a call cost that was begun before.

@@ -14,7 +14,7 @@ use super::spec::ProbeSpec;
 const TRIES: u32 = 2;
 
 /// Runs the control. Only one that triggered is kept: one that failed is tried again by the next call.
-pub(super) async fn control(
+pub(crate) async fn control(
     prober: &Arc<Prober>,
     spec: &ProbeSpec,
     skill: &str,

@@ -187,7 +187,7 @@ pub async fn measure(
 }
 
 /// The version of the agent that will be asked: a newer one must not be mixed with what an older one did.
-async fn agent_version(
+pub(crate) async fn agent_version(
     prober: &Arc<Prober>,
     probing: &Probing,
 ) -> Result<Option<String>, ProbeError> {

@@ -23,6 +23,9 @@ mod prober;
 mod result;
 mod spec;
 
+pub(crate) use control::control;
+pub(crate) use measure::agent_version;
+
 pub use api::{ApiAsk, MAX_OUTPUT_TOKENS};
 pub use budget::{Budget, OverBudget};
 pub use journal::{Journal, JournalError, Kept};

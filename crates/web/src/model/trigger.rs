@@ -168,6 +168,11 @@ impl Route {
         let confusion = ["confusion", "confusion_matrix", "matrix"]
             .into_iter()
             .find_map(|key| value.get(key))?;
+        // Ours has its labels beside its rows.
+        let (value, confusion) = match confusion.get("rows") {
+            Some(rows) => (confusion, rows),
+            None => (value, confusion),
+        };
         let mut table: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         if let (Some(rows), labels) = (confusion.as_array(), label_names(value)) {
             for (row, label) in rows.iter().zip(&labels) {
@@ -255,7 +260,8 @@ mod tests {
     fn a_confusion_matrix_is_read_as_lists_and_as_objects() {
         let lists = json!({"labels": ["a", "none"], "matrix": [[3, 1], [0, 2]]});
         let objects = json!({"confusion": {"a": {"a": 3, "none": 1}, "none": {"none": 2}}});
-        for value in [lists, objects] {
+        let ours = json!({"matrix": {"labels": ["a", "none"], "rows": [[3, 1], [0, 2]]}});
+        for value in [lists, objects, ours] {
             let route = Route::parse("route.json", &value).unwrap();
             assert_eq!(route.labels, ["a", "none"]);
             assert_eq!(route.counts, [[3, 1], [0, 2]]);

@@ -30,8 +30,8 @@ pub(crate) struct FileDiff {
 /// A line, or a word, with its sign.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct DiffLine {
-    sign: &'static str,
-    text: String,
+    pub(super) sign: &'static str,
+    pub(super) text: String,
 }
 
 /// Compares the outputs of two runs, file by file.

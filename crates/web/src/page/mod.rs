@@ -12,10 +12,12 @@ mod links;
 mod outputs;
 mod overview;
 mod review;
+mod route;
 mod show;
 mod table;
 mod transcript;
 mod trigger;
+mod tune;
 mod versions;
 
 pub(crate) use case::{Pair, case};
@@ -23,8 +25,10 @@ pub(crate) use cases::cases;
 pub(crate) use links::{Links, Target};
 pub(crate) use overview::overview;
 pub(crate) use review::review;
+pub(crate) use route::route;
 pub(crate) use transcript::transcript;
 pub(crate) use trigger::{routing, trigger, tuning};
+pub(crate) use tune::tune;
 pub(crate) use versions::versions;
 
 use minijinja::syntax::SyntaxConfig;
@@ -38,7 +42,7 @@ use crate::model::trigger::Triggering;
 use crate::model::versions::Versions;
 
 /// The templates: name and text.
-const TEMPLATES: [(&str, &str); 14] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("macros.html", include_str!("../../templates/macros.html")),
     ("overview.html", include_str!("../../templates/overview.html")),
     ("cases.html", include_str!("../../templates/cases.html")),
@@ -47,6 +51,8 @@ const TEMPLATES: [(&str, &str); 14] = [
     ("trigger.html", include_str!("../../templates/trigger.html")),
     ("routing.html", include_str!("../../templates/routing.html")),
     ("tuning.html", include_str!("../../templates/tuning.html")),
+    ("tune.html", include_str!("../../templates/tune.html")),
+    ("route.html", include_str!("../../templates/route.html")),
     ("versions.html", include_str!("../../templates/versions.html")),
     ("review.html", include_str!("../../templates/review.html")),
     ("head.html", include_str!("../../templates/head.html")),

@@ -6,4 +6,5 @@ mod browser;
 mod chromium;
 mod report;
 mod server;
+mod single;
 mod workspace;

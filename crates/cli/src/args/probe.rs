@@ -1,0 +1,46 @@
+//! Flags of the commands that probe: `tune` and `route`.
+
+use clap::Args;
+
+use super::trigger::threshold;
+use super::{AgentArgs, BudgetArgs, TapeArgs, ViaArg};
+
+/// How it is found out which skill an agent loads.
+#[derive(Args, Clone, Debug)]
+pub struct ProbeArgs {
+    /// How to find out what triggers
+    #[arg(long, value_enum, value_name = "WAY", default_value_t, help_heading = "Probes")]
+    pub via: ViaArg,
+
+    /// How often each query is asked [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Probes")]
+    pub runs: Option<u64>,
+
+    /// The rate that separates the two sides
+    #[arg(long, value_name = "RATE", default_value_t = 0.5, value_parser = threshold, help_heading = "Probes")]
+    pub threshold: f64,
+
+    /// The model for `--via api`: anthropic:NAME or openai:NAME [default: from --model]
+    #[arg(long, value_name = "MODEL", help_heading = "Probes")]
+    pub api_model: Option<String>,
+
+    /// How often a probe that measured nothing is tried again
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=20), help_heading = "Probes")]
+    pub retries: u32,
+
+    /// Measure everything again, also what an earlier call measured
+    #[arg(long, help_heading = "Probes")]
+    pub fresh: bool,
+
+    /// Agent.
+    #[command(flatten)]
+    pub agent: AgentArgs,
+
+    /// Budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+
+    /// Record and replay.
+    #[command(flatten)]
+    pub tape: TapeArgs,
+}

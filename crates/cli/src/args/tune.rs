@@ -1,0 +1,116 @@
+//! Arguments of `tune`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ProbeArgs;
+use super::trigger::threshold;
+
+/// Improve the description of a skill until it triggers for the right queries
+///
+/// Measures the description, has a model improve it from the queries that failed, and measures again. A part of the queries
+/// is held out: the model never sees them nor how they did, and the best description is chosen by them. A description
+/// replaces the one before only when it is better, and the original stays when nothing is. SKILL.md is changed only with
+/// `--apply`. With `--rounds 1` it is a single step.
+///
+/// Exit code 0 when the loop came to its end, 2 for bad input, 3 when it was stopped by a limit or an error, 130 when it was
+/// interrupted: what was measured is kept, and the same command goes on where it stopped.
+#[derive(Args, Debug)]
+pub struct TuneArgs {
+    /// The skill
+    #[arg(value_name = "SKILL")]
+    pub skill: PathBuf,
+
+    /// The trigger set [default: evals/triggers.json of the skill]
+    #[arg(long, value_name = "FILE")]
+    pub evals: Option<PathBuf>,
+
+    /// How often the description is improved, at most
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+
+    /// The share of the queries that is held out; 0 holds out nothing
+    #[arg(long, value_name = "SHARE", default_value_t = 0.4, value_parser = holdout)]
+    pub holdout: f64,
+
+    /// Stop when this share of the training queries passes
+    #[arg(long, value_name = "RATE", default_value_t = 1.0, value_parser = threshold)]
+    pub target: f64,
+
+    /// The seed of the split [default: 42]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// How many descriptions are tried in each round
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub candidates: u32,
+
+    /// The model that improves: anthropic:NAME, openai:NAME, claude:NAME, codex:NAME, command:PROGRAM
+    #[arg(long, value_name = "MODEL")]
+    pub improver: Option<String>,
+
+    /// The improvement history to go on with [default: history.json in the output folder]
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+
+    /// Where the results go [default: tune/ in the workspace beside the skill]
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+
+    /// Where the page with the rounds goes [default: tune.html in the output folder]
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+
+    /// Skills that are installed beside it: skills, or folders of them
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    pub neighbours: Vec<PathBuf>,
+
+    /// Stop asking a query when its verdict cannot change any more
+    #[arg(long)]
+    pub early_stop: bool,
+
+    /// Write the best description into SKILL.md
+    #[arg(long)]
+    pub apply: bool,
+
+    /// How to write the result to standard output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: TuneFormat,
+
+    /// How to probe.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+}
+
+/// How to write the result of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TuneFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// The loop summary.
+    Json,
+}
+
+fn holdout(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "write a share as 0.4")?;
+    if (0.0..=0.9).contains(&number) {
+        Ok(number)
+    } else {
+        Err("a share lies between 0 and 0.9: something must be left to learn from".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holdout;
+
+    #[test]
+    fn something_is_left_to_learn_from() {
+        assert_eq!((holdout("0.4"), holdout("0")), (Ok(0.4), Ok(0.0)));
+        for bad in ["1", "-0.1", "NaN", "x"] {
+            assert!(holdout(bad).is_err(), "{bad}");
+        }
+    }
+}

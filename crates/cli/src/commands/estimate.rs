@@ -1,0 +1,84 @@
+//! `skillgauge trigger --via estimate`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use skillgauge_core::estimate::{Described, Settings, estimate, render_text};
+use skillgauge_core::skill::Skill;
+use skillgauge_core::skill::discover::{self, Ignore};
+use skillgauge_core::workspace::write_atomically;
+use skillgauge_format::trigger::{TriggerItem, TriggerSet};
+use skillgauge_format::write;
+
+use super::Outcome;
+use super::probing::read_set;
+use super::trigger::Subject;
+use crate::args::{TriggerArgs, TriggerFormat};
+use crate::printer::CommandError;
+use crate::{ExitCode, Printer};
+
+pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
+    let is_measure = args.calibrate
+        || args.early_stop
+        || args.crowd > 0
+        || matches!(args.format, TriggerFormat::Junit | TriggerFormat::Github);
+    if is_measure {
+        return Err(CommandError::usage(
+            "an estimate is no measurement: --calibrate, --early-stop, --crowd, junit and github do not go with it",
+            "measure with `--via agent` or `--via api`, or take the estimate as text or json",
+        ));
+    }
+    let subject = Subject::read(&args.skill, args.description.as_deref())?;
+    let set = read_set(args.evals.as_deref(), &subject.skill.folder)?;
+    for warning in &set.warnings {
+        printer.say(&format!("warning: {warning}"));
+    }
+    let skill = Described { name: subject.skill.name, description: subject.description };
+    let mut neighbours = described(&args.neighbours)?;
+    neighbours.retain(|neighbour| neighbour.name != skill.name);
+    let items = set.queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
+    let found =
+        estimate(&skill, &neighbours, &TriggerSet::List(items.collect()), Settings::default());
+    let json = write::to_text(&found)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    if let Some(path) = &args.out {
+        write_atomically(path, json.as_bytes())
+            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--out`"))?;
+    }
+    let text = if args.format == TriggerFormat::Json { json } else { render_text(&found) };
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(if found.summary.likely_wrong == 0 { ExitCode::Success } else { ExitCode::Failure })
+}
+
+/// Names and descriptions of the skills in some folders; the first of a name counts.
+pub(crate) fn described(folders: &[PathBuf]) -> Result<Vec<Described>, CommandError> {
+    let mut all: Vec<Described> = Vec::new();
+    for folder in folders {
+        let found: Vec<Described> = below(folder).iter().filter_map(Described::of).collect();
+        if found.is_empty() {
+            return Err(CommandError::usage(
+                format!("{} has no skill with a description in it", folder.display()),
+                "name a skill, or a folder with skills",
+            ));
+        }
+        for skill in found {
+            if all.iter().all(|known| known.name != skill.name) {
+                all.push(skill);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The skills in a folder or below it.
+pub(crate) fn below(folder: &Path) -> Vec<Skill> {
+    let mut found = Vec::new();
+    discover::find(folder, Ignore::Respected, &mut |skill| {
+        found.push(skill.read());
+        true
+    });
+    found.retain(|skill| skill.document().is_some());
+    found
+}

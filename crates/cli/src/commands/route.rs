@@ -1,0 +1,165 @@
+//! `skillgauge route`.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use skillgauge_core::estimate::{self, Described};
+use skillgauge_core::route::{RouteSkill, estimate as estimate_routes, render_text};
+use skillgauge_core::skill::Skill;
+use skillgauge_core::workspace::{Workspace, write_atomically};
+use skillgauge_format::trigger::{RouteReport, TriggerSet};
+use skillgauge_format::{read, write};
+use skillgauge_run::agent::TaskSkill;
+use skillgauge_run::cassette::Mode;
+use skillgauge_run::route::{Routing, route};
+
+use super::Outcome;
+use super::estimate::below;
+use super::probe_talk::ProbeTalk;
+use super::probing::{self, Memory};
+use crate::args::{RouteArgs, RouteFormat, ViaArg};
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer};
+
+pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
+    let (skills, folders) = gather(args, printer)?;
+    if args.probe.via == ViaArg::Estimate {
+        let report = estimate_routes(&skills, estimate::Settings::default());
+        return conclude(args, &report, printer);
+    }
+    let session = Session::open(&args.probe.tape)?;
+    let installed =
+        folders.iter().map(|skill| TaskSkill::read(&skill.path)).collect::<Result<Vec<_>, _>>();
+    let installed = installed.map_err(|error| {
+        CommandError::usage(error.to_string(), "`skillgauge validate` tells more")
+    })?;
+    let is_live = *session.cassette.mode() == Mode::Off;
+    let routing = Routing {
+        skills,
+        installed,
+        probing: probing::probing(&args.probe, &session)?,
+        runs: probing::runs(&args.probe, &session),
+        threshold: args.probe.threshold,
+        journal: if is_live { Some(journal_folder(&args.folders[0])?) } else { None },
+        kept: probing::kept(&args.probe),
+    };
+    printer.say(&format!(
+        "{} skills, {} calls (more when some are tried again); what they cost is not known before",
+        routing.skills.len(),
+        routing.planned_calls()
+    ));
+    let budget = probing::budget(&args.probe, &session);
+    let prober = probing::prober(&args.probe, &session, &budget);
+    let mut talk = ProbeTalk::of_any("route", *printer);
+    let routed = session.block_on(printer, async {
+        let routed =
+            route(&prober, &routing, &session.cancel, &mut |event| talk.hear(&event)).await;
+        talk.end();
+        routed
+    })?;
+    match routed {
+        Ok(routed) => {
+            let code = conclude(args, &routed.report, printer)?;
+            let is_stopped = session.cancel.is_cancelled();
+            Ok(if is_stopped { ExitCode::Interrupted } else { code })
+        }
+        Err(error) => {
+            let memory = if is_live { Memory::Journal } else { Memory::None };
+            Ok(probing::broken(&error, memory, printer))
+        }
+    }
+}
+
+/// The skills below the folders, with their trigger sets. Nothing is spent when one of them cannot be used.
+fn gather(
+    args: &RouteArgs,
+    printer: &Printer,
+) -> Result<(Vec<RouteSkill>, Vec<Skill>), CommandError> {
+    let mut routes: Vec<RouteSkill> = Vec::new();
+    let mut folders = Vec::new();
+    for skill in args.folders.iter().flat_map(|folder| below(folder)) {
+        let Some(described) = Described::of(&skill) else {
+            printer.say(&format!(
+                "warning: {} has no description and is left out",
+                skill.path.display()
+            ));
+            continue;
+        };
+        if routes.iter().any(|known| known.described.name == described.name) {
+            return Err(CommandError::usage(
+                format!("two skills are called `{}`", described.name),
+                "only one of them could be installed; rename the other, or name narrower folders",
+            ));
+        }
+        let set = read_set(&skill.path)?;
+        routes.push(RouteSkill { described, set });
+        folders.push(skill);
+    }
+    if routes.len() < 2 || routes.iter().all(|route| route.set.is_none()) {
+        return Err(CommandError::usage(
+            format!(
+                "routing needs two skills and a trigger set; {} skills were found, {} of them with one",
+                routes.len(),
+                routes.iter().filter(|route| route.set.is_some()).count()
+            ),
+            "a trigger set lies in evals/triggers.json of its skill",
+        ));
+    }
+    Ok((routes, folders))
+}
+
+fn read_set(folder: &Path) -> Result<Option<TriggerSet>, CommandError> {
+    let path = folder.join("evals").join("triggers.json");
+    let bytes = match fs_err::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(CommandError::usage(error.to_string(), "it must be a readable file"));
+        }
+    };
+    let set = read::<TriggerSet>(&bytes).map_err(|error| {
+        CommandError::usage(
+            format!("{}: {error}", path.display()),
+            "`skillgauge schema trigger-set` prints what the file must look like",
+        )
+    })?;
+    Ok(Some(set.value))
+}
+
+fn journal_folder(folder: &Path) -> Result<std::path::PathBuf, CommandError> {
+    let workspace = Workspace::beside(folder)
+        .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+    Ok(workspace.root().join("route"))
+}
+
+fn conclude(args: &RouteArgs, report: &RouteReport, printer: &Printer) -> Outcome {
+    let json = write::to_text(report)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    if let Some(path) = &args.out {
+        write_atomically(path, json.as_bytes())
+            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--out`"))?;
+    }
+    if let Some(path) = &args.page {
+        let html = skillgauge_web::route_page(report)
+            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+        write_atomically(path, html.as_bytes())
+            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--page`"))?;
+    }
+    let text = match args.format {
+        RouteFormat::Text => render_text(report),
+        RouteFormat::Json => json,
+    };
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(if report.partial == Some(true) || report.summary.passed + report.summary.failed == 0 {
+        ExitCode::Incomplete
+    } else if report.summary.failed > 0 {
+        ExitCode::Failure
+    } else if report.summary.unmeasured > 0 {
+        ExitCode::Incomplete
+    } else {
+        ExitCode::Success
+    })
+}

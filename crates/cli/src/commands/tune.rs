@@ -1,0 +1,308 @@
+//! `skillgauge tune`.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use skillgauge_core::estimate;
+use skillgauge_core::skill::Skill;
+use skillgauge_core::trigger::{LabelledQuery, QuerySet};
+use skillgauge_core::tune::apply::{Applied, ApplyError, apply};
+use skillgauge_core::tune::page::page;
+use skillgauge_core::tune::prompt::TEMPLATE;
+use skillgauge_core::tune::text::render_text;
+use skillgauge_core::workspace::{Workspace, write_atomically};
+use skillgauge_format::trigger::ImprovementHistory;
+use skillgauge_format::{read, write};
+use skillgauge_run::agent::TaskSkill;
+use skillgauge_run::cassette::Mode;
+use skillgauge_run::model::Model;
+use skillgauge_run::probe::{Budget, Crowd, EarlyStop, Measurement};
+use skillgauge_run::tune::{
+    EstimateMeasure, Measure, MeasureError, ProbeMeasure, Proposals, StopReason, Store, TuneError,
+    TuneSettings, Tuned, Tuning, planned, tune,
+};
+
+use super::Outcome;
+use super::estimate::described;
+use super::probing::{self, Memory, read_set};
+use super::trigger::Subject;
+use super::tune_talk::TuneTalk;
+use crate::args::{TuneArgs, TuneFormat, ViaArg};
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer};
+
+pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
+    let subject = Subject::read(&args.skill, None)?;
+    let set = read_set(args.evals.as_deref(), &subject.skill.folder)?;
+    for warning in &set.warnings {
+        printer.say(&format!("warning: {warning}"));
+    }
+    let session = Session::open(&args.probe.tape)?;
+    let store = open_store(args, &subject.skill.folder)?;
+    let history = read_history(store.history_file())?;
+    let improver = session.model(session.settings.improver(args.improver.as_deref()).as_deref())?;
+    let settings = TuneSettings {
+        rounds: args.rounds,
+        holdout: args.holdout,
+        target: args.target,
+        seed: session.settings.seed(args.seed),
+        candidates: args.candidates,
+        template: TEMPLATE.to_owned(),
+    };
+    let budget = probing::budget(&args.probe, &session);
+    let scratch = session.executor().settings().scratch.clone();
+    let crowd = Crowd::gather(&args.neighbours, 0, &subject.skill.name, &scratch)
+        .map_err(|error| CommandError::usage(error.to_string(), "see `--neighbours`"))?;
+    let measure = measure(args, &subject, &crowd.skills, &session, &store, &budget)?;
+    announce(args, &settings, &set, &session, improver.as_ref(), printer);
+    let read = Skill::read(&subject.skill.folder);
+    let body = read.document().map(|document| document.body()).unwrap_or_default();
+    let work = Work { args, subject: &subject, set: &set, session: &session, store: &store, body };
+    let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), budget, history);
+    let mut talk = TuneTalk::new(&subject.skill.name, *printer);
+    let tuned = session.block_on(printer, async {
+        let tuned = tune(tuning, &session.cancel, &mut |event| talk.hear(&event)).await;
+        talk.end();
+        tuned
+    })?;
+    match tuned {
+        Ok(tuned) => work.conclude(&tuned, printer),
+        Err(TuneError::Measure(MeasureError::Probe(error))) => {
+            Ok(probing::broken(&error, work.memory(), printer))
+        }
+        Err(TuneError::Measure(MeasureError::Cancelled)) => {
+            printer.say("interrupted before the first description was measured; the same command goes on from here");
+            Ok(ExitCode::Interrupted)
+        }
+        Err(TuneError::Measure(MeasureError::Limit { limit })) => {
+            printer.say(&format!("error: {limit} before the first description was measured"));
+            Ok(ExitCode::Incomplete)
+        }
+        Err(TuneError::Store(error)) => {
+            Err(CommandError::usage(error.to_string(), "choose another `--output-dir`"))
+        }
+    }
+}
+
+fn open_store(args: &TuneArgs, skill: &Path) -> Result<Store, CommandError> {
+    let folder = match &args.output_dir {
+        Some(folder) => folder.clone(),
+        None => Workspace::beside(skill)
+            .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?
+            .root()
+            .join("tune"),
+    };
+    Store::open(&folder, args.history.as_deref())
+        .map_err(|error| CommandError::usage(error.to_string(), "choose another `--output-dir`"))
+}
+
+fn read_history(path: &Path) -> Result<ImprovementHistory, CommandError> {
+    let bytes = match fs_err::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ImprovementHistory::default());
+        }
+        Err(error) => return Err(CommandError::usage(error.to_string(), "see `--history`")),
+    };
+    let history = read::<ImprovementHistory>(&bytes).map_err(|error| {
+        CommandError::usage(
+            format!("{}: {error}", path.display()),
+            "`skillgauge schema improvement-history` prints what the file must look like",
+        )
+    })?;
+    Ok(history.value)
+}
+
+fn measure(
+    args: &TuneArgs,
+    subject: &Subject,
+    neighbours: &[TaskSkill],
+    session: &Session,
+    store: &Store,
+    budget: &Arc<Budget>,
+) -> Result<Box<dyn Measure>, CommandError> {
+    if args.probe.via == ViaArg::Estimate {
+        let name = subject.skill.name.clone();
+        let mut neighbours = described(&args.neighbours)?;
+        neighbours.retain(|neighbour| neighbour.name != name);
+        let settings = estimate::Settings::default();
+        return Ok(Box::new(EstimateMeasure { name, neighbours, settings }));
+    }
+    let measurement = Measurement {
+        skill: subject.skill.clone(),
+        description: subject.description.clone(),
+        neighbours: neighbours.to_vec(),
+        probing: probing::probing(&args.probe, session)?,
+        runs: probing::runs(&args.probe, session),
+        threshold: args.probe.threshold,
+        early_stop: if args.early_stop { EarlyStop::On } else { EarlyStop::Off },
+        // A recording is the memory of a call that has one.
+        journal: (*session.cassette.mode() == Mode::Off).then(|| store.probes_folder()),
+        kept: probing::kept(&args.probe),
+    };
+    let prober = probing::prober(&args.probe, session, budget);
+    Ok(Box::new(ProbeMeasure { prober, measurement }))
+}
+
+fn announce(
+    args: &TuneArgs,
+    settings: &TuneSettings,
+    set: &QuerySet,
+    session: &Session,
+    improver: &dyn Model,
+    printer: &Printer,
+) {
+    let runs = probing::runs(&args.probe, session);
+    let (probes, questions) = planned(settings, set.queries.len(), runs);
+    let probes = match args.probe.via {
+        ViaArg::Estimate => "no probes (the rates are estimates)".to_owned(),
+        ViaArg::Agent | ViaArg::Api => format!("at most {probes} probes"),
+    };
+    let spent = match (
+        session.settings.max_calls(&args.probe.budget),
+        session.settings.max_cost(&args.probe.budget),
+    ) {
+        (None, None) => "no limit is set (--max-calls, --max-cost)".to_owned(),
+        (calls, cost) => {
+            let calls = calls.map(|calls| format!("{calls} calls"));
+            let cost = cost.map(|cost| format!("${cost:.2}"));
+            format!("stops at {}", calls.into_iter().chain(cost).collect::<Vec<_>>().join(" or "))
+        }
+    };
+    printer.say(&format!(
+        "{} queries, up to {} rounds: {probes} and {questions} calls of `{}`; what they cost is not known before; {spent}",
+        set.queries.len(),
+        settings.rounds,
+        improver.name(),
+    ));
+}
+
+/// What the parts of the command share.
+struct Work<'w> {
+    args: &'w TuneArgs,
+    subject: &'w Subject,
+    set: &'w QuerySet,
+    session: &'w Session,
+    store: &'w Store,
+    body: &'w str,
+}
+
+impl<'w> Work<'w> {
+    fn tuning(
+        &self,
+        settings: TuneSettings,
+        measure: &'w dyn Measure,
+        improver: &'w dyn Model,
+        budget: Arc<Budget>,
+        history: ImprovementHistory,
+    ) -> Tuning<'w> {
+        let tried = history.0.iter().map(|round| round.description.clone()).collect();
+        let key = json!({
+            "description": self.subject.description,
+            "digest": self.subject.skill.digest,
+            "queries": self.set.queries,
+            "holdout": settings.holdout,
+            "seed": settings.seed,
+            "candidates": settings.candidates,
+            "improver": improver.name(),
+            "via": format!("{:?}", self.args.probe.via),
+            "agent": self.session.settings.agent(&self.args.probe.agent),
+            "model": self.session.settings.model(&self.args.probe.agent),
+            "runs": probing::runs(&self.args.probe, self.session),
+            "threshold": self.args.probe.threshold,
+            "neighbours": self.args.neighbours,
+            "template": settings.template,
+        });
+        let file = self.store.proposals_file();
+        let proposals = if *self.session.cassette.mode() != Mode::Off {
+            Proposals::none(tried)
+        } else {
+            if self.args.probe.fresh {
+                // One that is not there is as good as one that is gone.
+                let _ = fs_err::remove_file(&file);
+            }
+            Proposals::open(&file, &key.to_string(), tried)
+        };
+        Tuning {
+            skill_name: &self.subject.skill.name,
+            description: &self.subject.description,
+            body: self.body,
+            queries: &self.set.queries,
+            settings,
+            measure,
+            improver,
+            budget,
+            store: Some(self.store.clone()),
+            history,
+            proposals,
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        if *self.session.cassette.mode() == Mode::Off { Memory::Journal } else { Memory::None }
+    }
+
+    fn conclude(&self, tuned: &Tuned, printer: &Printer) -> Outcome {
+        let text = match self.args.format {
+            TuneFormat::Text => render_text(&tuned.summary),
+            TuneFormat::Json => write::to_text(&tuned.summary)
+                .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
+        };
+        let mut out = printer.stdout();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        self.write_page(tuned, printer)?;
+        printer.say(&format!("the rounds are in {}", self.store.summary_file().display()));
+        self.apply(tuned, printer)?;
+        Ok(match &tuned.stop {
+            StopReason::Interrupted => {
+                printer.say("the same command goes on from here");
+                ExitCode::Interrupted
+            }
+            stop if stop.is_early() => ExitCode::Incomplete,
+            _ => ExitCode::Success,
+        })
+    }
+
+    fn write_page(&self, tuned: &Tuned, printer: &Printer) -> Result<(), CommandError> {
+        let pair = |query: &LabelledQuery| (query.text.clone(), query.should_trigger);
+        let queries: Vec<(String, bool)> = self.set.queries.iter().map(pair).collect();
+        let page = page(&tuned.summary, &tuned.reports, &queries, &tuned.split);
+        let html = skillgauge_web::tune_page(&page)
+            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+        let file = self.args.page.clone().unwrap_or_else(|| self.store.page_file());
+        write_atomically(&file, html.as_bytes())
+            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--page`"))?;
+        printer.say(&format!("the page is {}", file.display()));
+        Ok(())
+    }
+
+    /// Writes the best description, when that was asked for and the loop came to its end.
+    fn apply(&self, tuned: &Tuned, printer: &Printer) -> Result<(), CommandError> {
+        if !self.args.apply {
+            return Ok(());
+        }
+        if tuned.stop.is_early() {
+            printer.say("SKILL.md is not changed: the loop was stopped before its end");
+            return Ok(());
+        }
+        let summary = &tuned.summary;
+        let folder = &self.subject.skill.folder;
+        let applied = apply(folder, &summary.original_description, &summary.final_description);
+        match applied {
+            Ok(Applied::Written) => printer.say("SKILL.md has the best description now"),
+            Ok(Applied::Nothing) => printer.say("SKILL.md stays as it is"),
+            Err(error) => {
+                let hint = match &error {
+                    ApplyError::Changed { .. } => "tune it again, or write the description by hand",
+                    _ => "`skillgauge validate` shows what is wrong with SKILL.md",
+                };
+                return Err(CommandError::usage(format!("nothing was written: {error}"), hint));
+            }
+        }
+        Ok(())
+    }
+}

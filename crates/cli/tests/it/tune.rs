@@ -1,0 +1,259 @@
+//! `skillgauge tune` with an agent whose triggering depends on the description, and a scripted improver.
+
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skillgauge_format::read;
+use skillgauge_format::trigger::{ImprovementHistory, LoopSummary, TriggerEstimate, TriggerReport};
+
+use crate::command::Project;
+use crate::fake::{improver, loading_agent};
+
+const START: &str = "Makes reports of w1 things. Use when there is a table.";
+const BETTER: &str = "Makes reports of w1 w2 w3 things. Use when there is a table.";
+const BEST: &str = "Makes reports of w1 w2 w3 w4 w5 things. Use when there is a table.";
+
+/// Five queries for the skill, each with a word of its own, and five others.
+fn queries() -> Vec<(String, bool)> {
+    let positive = (1..=5).map(|n| (format!("please w{n} number alpha{n}"), true));
+    let negative = (1..=5).map(|n| (format!("other{n} thing beta{n} gamma{n}"), false));
+    positive.chain(negative).collect()
+}
+
+fn project() -> Project {
+    let project = Project::new();
+    let set: Vec<Value> = (queries().into_iter())
+        .map(|(query, label)| json!({"query": query, "should_trigger": label}))
+        .collect();
+    project
+        .file(
+            "table-report/SKILL.md",
+            format!("---\r\nname: table-report # the name\r\ndescription: >- # why\r\n  {START}\r\nlicense: MIT\r\n---\r\n\r\n# Body\r\n\r\nMakes tables.\r\n"),
+        )
+        .file("table-report/evals/triggers.json", Value::from(set).to_string());
+    loading_agent(&project, "agent");
+    project
+}
+
+const TUNE: [&str; 10] = [
+    "tune",
+    "table-report",
+    "--agent",
+    "agent",
+    "--improver",
+    "command:./improver",
+    "--runs",
+    "1",
+    "--output-dir",
+    "out",
+];
+
+fn tune(project: &Project, more: &[&str]) -> Output {
+    project.output(&[&TUNE[..], more].concat())
+}
+
+fn summary(project: &Project) -> LoopSummary {
+    let read = read::<LoopSummary>(&project.read("out/loop_summary.json")).unwrap();
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+    read.value
+}
+
+fn asked(project: &Project) -> Vec<String> {
+    let mut names: Vec<_> = fs_err::read_dir(project.path().join("asked"))
+        .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
+        .unwrap_or_default();
+    names.sort();
+    names.iter().map(|path| fs_err::read_to_string(path).unwrap()).collect()
+}
+
+/// The held-out queries, as the page shows them.
+fn held_out(project: &Project) -> Vec<String> {
+    let page = String::from_utf8(project.read("out/tune.html")).unwrap();
+    let rows = page.split("<tr").filter(|row| row.contains("held out"));
+    let rows: Vec<&str> = rows.collect();
+    let queries = queries().into_iter().map(|(query, _)| query);
+    queries.filter(|query| rows.iter().any(|row| row.contains(query.as_str()))).collect()
+}
+
+#[test]
+fn a_loop_finds_a_better_description_and_writes_everything_down() {
+    let project = project();
+    improver(&project, &[BETTER, BEST]);
+    let output = tune(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(
+        shown.contains("10 queries, up to 5 rounds: at most 66 probes and 10 calls"),
+        "{shown}"
+    );
+    assert!(shown.contains(BEST) && shown.contains("the target of 100 %"), "{shown}");
+    let summary = summary(&project);
+    assert_eq!(summary.skill_name, "table-report");
+    assert_eq!(
+        (summary.original_description.as_str(), summary.final_description.as_str()),
+        (START, BEST)
+    );
+    assert_eq!((summary.total_rounds, summary.partial), (3, None));
+    assert_eq!((summary.iterations[0].train_total, summary.iterations[0].test_total), (6, 4));
+    assert_eq!(summary.calls, Some(3 * 11 + 2), "ten probes and a control each, and the improver");
+    for round in 1..=3 {
+        let report =
+            read::<TriggerReport>(&project.read(&format!("out/round-{round}.json"))).unwrap();
+        assert_eq!(report.value.summary.total, 10);
+    }
+    let history = read::<ImprovementHistory>(&project.read("out/history.json")).unwrap();
+    assert!(history.warnings.is_empty(), "{:?}", history.warnings);
+    assert_eq!(history.value.0.len(), 2);
+    let before = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
+    assert!(before.contains(START), "without --apply nothing is changed");
+}
+
+#[test]
+fn the_improver_is_sent_no_test_query_and_no_test_score() {
+    let project = project();
+    improver(&project, &["Worse.", BETTER, "Worse still."]);
+    let output = tune(&project, &["--rounds", "3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let (asked, held_out) = (asked(&project), held_out(&project));
+    assert_eq!((asked.len(), held_out.len()), (3, 4), "{held_out:?}");
+    let train: Vec<String> = queries()
+        .into_iter()
+        .map(|(query, _)| query)
+        .filter(|query| !held_out.contains(query))
+        .collect();
+    for prompt in &asked {
+        for query in &held_out {
+            assert!(!prompt.contains(query.as_str()), "{query}: {prompt}");
+        }
+        for score in ["test", "held", "holdout", "of 10", "of 4 ", "/10", "/4", "pass_rate"] {
+            assert!(!prompt.contains(score), "{score}: {prompt}");
+        }
+    }
+    assert!(train.iter().any(|query| asked[0].contains(query.as_str())), "{}", asked[0]);
+    assert!(asked[1].contains("Worse. (3 of 6 training requests right)"), "{}", asked[1]);
+}
+
+#[test]
+fn apply_changes_the_description_and_not_one_other_byte() {
+    let project = project();
+    improver(&project, &[BEST]);
+    let before = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
+    let output = tune(&project, &["--rounds", "1", "--apply"]);
+    let shown = project.shown(&output);
+    assert!(shown.contains("SKILL.md has the best description now"), "{shown}");
+    let after = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
+    assert_eq!(after, before.replace(START, BEST));
+    assert_eq!(project.exit_code(&["validate", "table-report"]), Some(0));
+    let again = tune(&project, &["--rounds", "1", "--apply"]);
+    assert!(project.shown(&again).contains("SKILL.md stays as it is"), "{}", project.shown(&again));
+}
+
+#[test]
+fn the_original_stays_when_nothing_is_better() {
+    let project = project();
+    improver(&project, &["Worse.", "Bad."]);
+    let before = project.read("table-report/SKILL.md");
+    let output = tune(&project, &["--rounds", "2", "--apply"]);
+    let shown = project.shown(&output);
+    assert!(shown.contains("nothing was better than the original description"), "{shown}");
+    assert!(shown.contains("warning: plateau"), "{shown}");
+    assert_eq!(project.read("table-report/SKILL.md"), before);
+    assert_eq!(summary(&project).best_iteration.round, 1);
+}
+
+#[test]
+fn a_limit_on_calls_keeps_what_was_measured_and_marks_it() {
+    let project = project();
+    improver(&project, &[BETTER, BEST]);
+    let output = tune(&project, &["--max-calls", "20", "--apply"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("stops at 20 calls") && shown.contains("(partial)"), "{shown}");
+    assert!(shown.contains("SKILL.md is not changed"), "{shown}");
+    let summary = summary(&project);
+    assert_eq!((summary.partial, summary.iterations.len()), (Some(true), 1));
+    // Without the limit it goes on: what was measured and proposed is known.
+    let output = tune(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("10 of 10 probes are known"), "{shown}");
+    assert_eq!(asked(&project).len(), 2, "the first proposal is not asked for again");
+}
+
+#[test]
+fn an_interrupted_loop_keeps_its_rounds_and_goes_on() {
+    let project = project();
+    improver(&project, &[BETTER, BEST]);
+    // The agent waits from the second description on, until the file is gone.
+    project.file("wait", "");
+    let mut command = project.command(&TUNE);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let file = project.path().join("waiting");
+    for _ in 0..600 {
+        if file.exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(file.exists(), "the second round never began");
+    let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(130), "{shown}");
+    assert_eq!(summary(&project).iterations.len(), 1, "{shown}");
+    assert_eq!(summary(&project).partial, Some(true));
+    fs_err::remove_file(project.path().join("wait")).unwrap();
+    let output = tune(&project, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert_eq!(summary(&project).final_description, BEST);
+    assert_eq!(asked(&project).len(), 2);
+}
+
+#[test]
+fn an_estimate_is_labelled_wherever_it_appears() {
+    let project = project();
+    improver(
+        &project,
+        &["Makes reports of tables. Use when alpha1 alpha2 alpha3 alpha4 alpha5 come up."],
+    );
+    let output = tune(&project, &["--rounds", "1", "--via", "estimate"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("an estimate from words alone; nothing was measured"), "{shown}");
+    assert_eq!(summary(&project).basis.as_deref(), Some("estimate"));
+    read::<TriggerEstimate>(&project.read("out/round-2.json")).unwrap();
+    let page = String::from_utf8(project.read("out/tune.html")).unwrap();
+    assert!(page.contains("an estimate from words alone"), "the page says so, too");
+}
+
+#[test]
+fn an_improver_that_does_not_answer_is_no_result() {
+    let project = project();
+    improver(&project, &[]);
+    let output = tune(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("the improver did not answer"), "{shown}");
+    assert_eq!(summary(&project).iterations.len(), 1);
+}
+
+#[test]
+fn bad_input_is_told_before_anything_is_spent() {
+    let project = project();
+    improver(&project, &[BEST]);
+    for (args, message) in [
+        (vec!["tune", "nowhere"], "is not a skill"),
+        (vec!["tune", "table-report", "--evals", "none.json"], "there is no trigger set"),
+        (vec!["tune", "table-report", "--holdout", "1"], "something must be left to learn from"),
+        (vec!["tune", "table-report", "--rounds", "0"], "0 is not in 1..=100"),
+        (vec!["tune", "table-report", "--improver", "nobody"], "a model is written as"),
+    ] {
+        let output = project.output(&args);
+        let shown = project.shown(&output);
+        assert_eq!(output.status.code(), Some(2), "{shown}");
+        assert!(shown.contains(message), "{message}: {shown}");
+    }
+    assert!(asked(&project).is_empty());
+}

@@ -1,0 +1,202 @@
+//! Writes the description that a loop stands by into the SKILL.md.
+//!
+//! Invariant: every byte outside of the description stays, and the file is replaced only when what would be written has been
+//! read back and checked. A crash leaves the old file or the new one.
+
+use std::path::{Path, PathBuf};
+
+use crate::finding::Level;
+use crate::profile::Policy;
+use crate::skill::edit::{EditError, with_description};
+use crate::skill::{Document, FileKind, SKILL_MD, Skill, State};
+use crate::validate::Checked;
+use crate::validate::fix::{FixError, Planned, apply as replace};
+
+/// Why a description was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The SKILL.md cannot be read as it is.
+    #[error("{} cannot be read", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A link may lead to a file that belongs to somebody else.
+    #[error("{} is a link; put the description into the file that it leads to", file.display())]
+    Link {
+        /// The file.
+        file: PathBuf,
+    },
+    /// It has not the description that was measured.
+    #[error("{} has another description than the one that was measured", file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+    },
+    /// There is no way to write it.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The skill would have errors that it has not now.
+    #[error("the skill would not be valid any more: {message}")]
+    Invalid {
+        /// The first of them.
+        message: String,
+    },
+    /// The file cannot be replaced.
+    #[error(transparent)]
+    Replace(#[from] FixError),
+}
+
+/// Replaces the description `before` of the skill in a folder, and says whether anything had to be done.
+pub fn apply(folder: &Path, before: &str, after: &str) -> Result<Applied, ApplyError> {
+    let file = folder.join(SKILL_MD);
+    let skill = Skill::read(folder);
+    let is_link = |entry: &&crate::skill::FileEntry| {
+        entry.path == Path::new(SKILL_MD) && entry.kind == FileKind::Link
+    };
+    if skill.files.iter().any(|entry| is_link(&entry)) {
+        return Err(ApplyError::Link { file });
+    }
+    // Not lossy: what is not text could not be written back.
+    let text = fs_err::read_to_string(&file)
+        .map_err(|source| ApplyError::Read { file: file.clone(), source })?;
+    if description(&Document::from_bytes(text.as_bytes())).as_deref() != Some(before.trim()) {
+        return Err(ApplyError::Changed { file });
+    }
+    if before.trim() == after.trim() {
+        return Ok(Applied::Nothing);
+    }
+    let edited = with_description(&text, after.trim())?;
+    check(skill, &edited, after)?;
+    replace(&Planned { file, rename: None, before: text, after: edited, findings: 0 })?;
+    Ok(Applied::Written)
+}
+
+/// Whether a description was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// It was.
+    Written,
+    /// It is the one that stands there.
+    Nothing,
+}
+
+/// The edited text reads as it should, and has no error that the skill has not now.
+fn check(skill: Skill, edited: &str, after: &str) -> Result<(), ApplyError> {
+    let document = Document::from_bytes(edited.as_bytes());
+    if description(&document).as_deref() != Some(after.trim()) {
+        return Err(ApplyError::Edit(EditError::NotWritable));
+    }
+    let policy = Policy::default();
+    let changed = Skill {
+        path: skill.path.clone(),
+        state: State::Read(Box::new(document)),
+        files: skill.files.clone(),
+    };
+    let errors = |skill: Skill| -> Vec<(&'static str, String)> {
+        let findings = Checked::new(skill, &policy).findings.into_iter();
+        let errors = findings.filter(|finding| finding.level == Level::Error);
+        errors.map(|finding| (finding.rule.code, finding.message)).collect()
+    };
+    let known = errors(skill);
+    let is_new = |(code, _): &(&str, String)| known.iter().all(|(known, _)| known != code);
+    match errors(changed).into_iter().find(is_new) {
+        Some((_, message)) => Err(ApplyError::Invalid { message }),
+        None => Ok(()),
+    }
+}
+
+fn description(document: &Document) -> Option<String> {
+    document.entry("description")?.value.scalar_text().map(|text| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "Makes reports of tables. Use when there is a table.";
+    const NEW: &str =
+        "Makes reports: totals, averages & \"outliers\" # of tables. Use when there are numbers.";
+
+    fn skill(front: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("---\n{front}\n---\n\n# Body\n\ndescription: stays\n\u{e9}\n");
+        fs_err::write(folder.path().join(SKILL_MD), text).unwrap();
+        folder
+    }
+
+    fn read(folder: &tempfile::TempDir) -> String {
+        fs_err::read_to_string(folder.path().join(SKILL_MD)).unwrap()
+    }
+
+    #[test]
+    fn every_style_of_scalar_keeps_every_other_byte() {
+        for (before, after) in [
+            ("description: X # why", "description: Y # why"),
+            ("description: 'X'   # why", "description: 'Y'   # why"),
+            ("description: \"X\"", "description: Y"),
+            ("description: >-  # why\n  X", "description: >-  # why\n  Y"),
+            ("description: |\n    X", "description: >-\n    Y"),
+        ] {
+            for line_break in ["\n", "\r\n"] {
+                let front = format!("# note\nname: table-report\n{before}\nlicense: MIT # yes")
+                    .replace('\n', line_break)
+                    .replace('X', OLD);
+                let folder = skill(&front);
+                let (first, last) = read(&folder)
+                    .split_once("description:")
+                    .map(|(first, rest)| {
+                        let at = rest.find("license:").unwrap();
+                        (first.to_owned(), rest[at..].to_owned())
+                    })
+                    .unwrap();
+                assert_eq!(apply(folder.path(), OLD, NEW).unwrap(), Applied::Written, "{before}");
+                let text = read(&folder);
+                assert!(text.starts_with(&first), "{text:?}");
+                assert!(text.ends_with(&format!("{line_break}{last}")), "{text:?}");
+                let skill = Skill::read(folder.path());
+                assert_eq!(description(skill.document().unwrap()).unwrap(), NEW);
+                if before.contains("# why") {
+                    assert!(text.contains("# why"), "{after}: {text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_description_changes_nothing() {
+        let folder = skill(&format!("name: a\ndescription: {OLD}"));
+        let before = read(&folder);
+        assert_eq!(apply(folder.path(), OLD, &format!(" {OLD} ")).unwrap(), Applied::Nothing);
+        assert_eq!(read(&folder), before);
+    }
+
+    #[test]
+    fn what_is_not_safe_is_not_written() {
+        let folder = skill(&format!("name: table-report\ndescription: {OLD}"));
+        let before = read(&folder);
+        let error = apply(folder.path(), "Something else", NEW).unwrap_err();
+        assert!(matches!(error, ApplyError::Changed { .. }), "{error}");
+        let error = apply(folder.path(), OLD, "Makes <b>reports</b>").unwrap_err();
+        assert!(matches!(error, ApplyError::Invalid { .. }), "{error}");
+        let error = apply(folder.path(), OLD, &"x".repeat(1025)).unwrap_err();
+        assert!(matches!(error, ApplyError::Invalid { .. }), "{error}");
+        assert_eq!(read(&folder), before);
+        let missing = tempfile::tempdir().unwrap();
+        assert!(matches!(apply(missing.path(), OLD, NEW).unwrap_err(), ApplyError::Read { .. }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_left_alone() {
+        let folder = skill(&format!("name: table-report\ndescription: {OLD}"));
+        let other = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(folder.path().join(SKILL_MD), other.path().join(SKILL_MD))
+            .unwrap();
+        let error = apply(other.path(), OLD, NEW).unwrap_err();
+        assert!(matches!(error, ApplyError::Link { .. }), "{error}");
+    }
+}

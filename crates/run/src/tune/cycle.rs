@@ -1,0 +1,449 @@
+//! The loop itself.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use skillgauge_core::trigger::LabelledQuery;
+use skillgauge_core::tune::{
+    Improve, Score, Split, Tried, best, iteration, round, split, warnings,
+};
+use skillgauge_format::Number;
+use skillgauge_format::part::Timestamp;
+use skillgauge_format::trigger::{
+    ImprovementHistory, LoopIteration, LoopSummary, Query, QueryResult, TriggerReport,
+};
+use skillgauge_format::write::round_rate;
+use tokio_util::sync::CancellationToken;
+
+use super::improver::Improver;
+use super::measure::{Basis, Measure, MeasureError, Taken};
+use super::proposals::Proposals;
+use super::stop::StopReason;
+use super::store::{Store, StoreError};
+use crate::agent::adapter::rfc3339;
+use crate::model::Model;
+use crate::probe::{Budget, ProbeEvent, Spending};
+
+/// How a loop goes.
+#[derive(Clone, Debug)]
+pub struct TuneSettings {
+    /// How often the description is improved, at most.
+    pub rounds: u32,
+    /// The share of the queries that is held out.
+    pub holdout: f64,
+    /// The share of training queries that is good enough.
+    pub target: f64,
+    /// The seed of the split.
+    pub seed: u64,
+    /// How many descriptions are tried in each round.
+    pub candidates: u32,
+    /// The prompt of the improver.
+    pub template: String,
+}
+
+/// What a loop works on and with.
+pub struct Tuning<'t> {
+    /// Name of the skill.
+    pub skill_name: &'t str,
+    /// Its description.
+    pub description: &'t str,
+    /// The body of its SKILL.md.
+    pub body: &'t str,
+    /// The queries.
+    pub queries: &'t [LabelledQuery],
+    /// How it goes.
+    pub settings: TuneSettings,
+    /// What it measures with.
+    pub measure: &'t dyn Measure,
+    /// Who improves.
+    pub improver: &'t dyn Model,
+    /// What may be spent.
+    pub budget: Arc<Budget>,
+    /// Where the files go; nowhere if absent.
+    pub store: Option<Store>,
+    /// The history so far.
+    pub history: ImprovementHistory,
+    /// What was proposed before this loop was stopped, and what had been tried before it began.
+    pub proposals: Proposals,
+}
+
+/// What came of a loop.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The summary, as it was written.
+    pub summary: LoopSummary,
+    /// The reports of the iterations.
+    pub reports: Vec<TriggerReport>,
+    /// Which queries were held out.
+    pub split: Split,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// Why there is nothing to tell of a loop.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// Not even the first description could be measured.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What happens while a loop goes on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TuneEvent<'e> {
+    /// A description is about to be measured.
+    Measuring {
+        /// The round, from 1 for the first description.
+        round: u64,
+        /// The description.
+        description: &'e str,
+    },
+    /// A probe.
+    Probe(ProbeEvent<'e>),
+    /// A round was measured.
+    Measured(&'e LoopIteration),
+    /// The improver is asked.
+    Improving {
+        /// The round that its answer will be measured in.
+        round: u64,
+    },
+    /// The improver proposed nothing that could be used.
+    NothingUsable {
+        /// The round.
+        round: u64,
+    },
+}
+
+/// The most calls that a loop makes when nothing has to be tried again: of probes, and of the improver.
+pub fn planned(settings: &TuneSettings, queries: usize, runs: u32) -> (u64, u64) {
+    let proposals = u64::from(settings.rounds) * u64::from(settings.candidates);
+    let probes = crate::probe::planned_calls(queries, runs) as u64;
+    ((proposals + 1).saturating_mul(probes), proposals.saturating_mul(2))
+}
+
+/// Improves a description.
+pub async fn tune(
+    tuning: Tuning<'_>,
+    cancel: &CancellationToken,
+    on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+) -> Result<Tuned, TuneError> {
+    let mut cycle = Cycle::new(tuning);
+    let first = cycle.measure(1, cycle.tuning.description, cancel, on_event).await?;
+    let first_shortfall = first.shortfall.clone();
+    cycle.take(1, first, Adoption::First, on_event)?;
+    let stop = match first_shortfall {
+        Some(limit) => StopReason::Limit { limit },
+        None => cycle.improve(cancel, on_event).await?,
+    };
+    cycle.finish(stop)
+}
+
+/// Whether the loop may go on from a description.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Adoption {
+    /// It is where the loop begins.
+    First,
+    /// Only if it is better.
+    IfBetter,
+}
+
+/// The state of a loop.
+struct Cycle<'t> {
+    tuning: Tuning<'t>,
+    texts: Vec<String>,
+    split: Split,
+    iterations: Vec<LoopIteration>,
+    reports: Vec<TriggerReport>,
+    /// The place of the iteration that the loop goes on from.
+    current: usize,
+    tried: Vec<Tried>,
+    spent: Spending,
+}
+
+impl<'t> Cycle<'t> {
+    fn new(tuning: Tuning<'t>) -> Self {
+        let as_query = |query: &'t LabelledQuery| Query {
+            text: query.text.as_str(),
+            should_trigger: query.should_trigger,
+        };
+        let queries: Vec<Query<'_>> = tuning.queries.iter().map(as_query).collect();
+        let split = split(&queries, tuning.settings.holdout, tuning.settings.seed);
+        let before = |description: &String| Tried { description: description.clone(), train: None };
+        let tried = tuning.proposals.tried().iter().map(before).collect();
+        Self {
+            texts: tuning.queries.iter().map(|query| query.text.clone()).collect(),
+            split,
+            iterations: Vec::new(),
+            reports: Vec::new(),
+            current: 0,
+            tried,
+            spent: Spending::default(),
+            tuning,
+        }
+    }
+
+    /// Round after round, until there is a reason to stop.
+    async fn improve(
+        &mut self,
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+    ) -> Result<StopReason, TuneError> {
+        let settings = self.tuning.settings.clone();
+        for number in 2..=u64::from(settings.rounds) + 1 {
+            let train = self.train(self.current);
+            if is_reached(&Score::of(&train), settings.target) {
+                return Ok(StopReason::TargetReached { target: settings.target });
+            }
+            if !train.iter().any(|result| !result.pass && result.errors < result.runs) {
+                return Ok(StopReason::NothingToLearn);
+            }
+            let proposed = match self.propose(number, &train, cancel, on_event).await? {
+                Ok(proposed) => proposed,
+                Err(stop) => return Ok(stop),
+            };
+            self.note(&proposed, &train)?;
+            if proposed.is_empty() {
+                on_event(TuneEvent::NothingUsable { round: number });
+                continue;
+            }
+            if let Some(stop) = self.try_out(number, proposed, cancel, on_event).await? {
+                return Ok(stop);
+            }
+        }
+        let reached = is_reached(&Score::of(&self.train(self.current)), settings.target);
+        Ok(if reached {
+            StopReason::TargetReached { target: settings.target }
+        } else {
+            StopReason::RoundsUsed { rounds: settings.rounds }
+        })
+    }
+
+    /// The results of the training queries in an iteration: all that an improver may know.
+    fn train(&self, place: usize) -> Vec<QueryResult> {
+        let Some(report) = self.reports.get(place) else { return Vec::new() };
+        round::part(report, &self.texts, &self.split.train).into_iter().cloned().collect()
+    }
+
+    /// The descriptions of a round that can be tried: those of an earlier call, or what the improver says now.
+    async fn propose(
+        &mut self,
+        number: u64,
+        train: &[QueryResult],
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+    ) -> Result<Result<Vec<String>, StopReason>, TuneError> {
+        let mut proposed = Vec::new();
+        for candidate in 0..self.tuning.settings.candidates.max(1) {
+            if let Some(known) = self.tuning.proposals.known(number, candidate) {
+                let known = known.map(str::to_owned);
+                self.tried.extend(known.clone().map(untested));
+                proposed.extend(known);
+                continue;
+            }
+            on_event(TuneEvent::Improving { round: number });
+            let mut improver = Improver {
+                model: self.tuning.improver,
+                template: &self.tuning.settings.template,
+                budget: &self.tuning.budget,
+                spent: Spending::default(),
+            };
+            let improve = Improve {
+                name: self.tuning.skill_name,
+                description: &self.iterations[self.current].description,
+                body: self.tuning.body,
+                train,
+                tried: &self.tried,
+            };
+            let answer = tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(StopReason::Interrupted),
+                answer = improver.propose(&improve) => answer,
+            };
+            self.spent.add(&improver.spent);
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(stop) => return Ok(Err(stop)),
+            };
+            self.tuning.proposals.keep(number, candidate, answer.description.as_deref())?;
+            let next = answer.description.clone().or(answer.refused);
+            self.tried.extend(next.map(untested));
+            proposed.extend(answer.description);
+        }
+        Ok(Ok(proposed))
+    }
+
+    /// Adds what was proposed to the history, with the training results that led to it.
+    fn note(&mut self, proposed: &[String], train: &[QueryResult]) -> Result<(), TuneError> {
+        let history = &mut self.tuning.history;
+        for description in proposed {
+            if history.0.iter().any(|known| known.description == *description) {
+                continue;
+            }
+            let number = history.0.iter().map(|known| known.round).max().unwrap_or(0) + 1;
+            history.0.push(round::history_round(number, now(), description, train));
+        }
+        match &self.tuning.store {
+            Some(store) => Ok(store.write_history(&self.tuning.history)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Measures the proposals of a round and takes the one that does best on the training queries.
+    async fn try_out(
+        &mut self,
+        number: u64,
+        proposed: Vec<String>,
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+    ) -> Result<Option<StopReason>, TuneError> {
+        let mut chosen: Option<(Score, Taken)> = None;
+        for description in &proposed {
+            let taken = match self.measure(number, description, cancel, on_event).await {
+                Ok(taken) => taken,
+                Err(MeasureError::Cancelled) => return Ok(Some(StopReason::Interrupted)),
+                Err(MeasureError::Limit { limit }) => return Ok(Some(StopReason::Limit { limit })),
+                Err(error) => {
+                    return Ok(Some(StopReason::Measurement { message: error.to_string() }));
+                }
+            };
+            if let Some(limit) = taken.shortfall.clone() {
+                // Half of the probes say nothing about the whole: the report is kept, and is no iteration.
+                if let Some(store) = &self.tuning.store {
+                    store.write_round(number, &taken.file)?;
+                }
+                return Ok(Some(StopReason::Limit { limit }));
+            }
+            let score = Score::of(round::part(&taken.report, &self.texts, &self.split.train));
+            self.tested(description, &score);
+            let is_best = chosen
+                .as_ref()
+                .is_none_or(|(best, _)| (score.passed, score.margin) > (best.passed, best.margin));
+            if is_best {
+                chosen = Some((score, taken));
+            }
+        }
+        if let Some((_, taken)) = chosen {
+            self.take(number, taken, Adoption::IfBetter, on_event)?;
+        }
+        Ok(None)
+    }
+
+    async fn measure(
+        &mut self,
+        round: u64,
+        description: &str,
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+    ) -> Result<Taken, MeasureError> {
+        on_event(TuneEvent::Measuring { round, description });
+        let mut watch = |event: ProbeEvent<'_>| on_event(TuneEvent::Probe(event));
+        let measure = self.tuning.measure;
+        let taken = measure.measure(description, self.tuning.queries, cancel, &mut watch).await?;
+        if let Some(measurement) = &taken.report.measurement {
+            self.spent.add(&Spending {
+                calls: measurement.calls,
+                cost_usd: measurement.cost_usd.map(|cost| cost.as_f64()),
+                cost_at_least_usd: measurement.cost_at_least_usd.as_f64(),
+                ..Spending::default()
+            });
+        }
+        Ok(taken)
+    }
+
+    /// Makes an iteration of a report and writes everything down.
+    fn take(
+        &mut self,
+        number: u64,
+        taken: Taken,
+        adoption: Adoption,
+        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+    ) -> Result<(), TuneError> {
+        let place = self.iterations.len();
+        let mut made = iteration(number, &taken.report, &self.texts, &self.split, now());
+        self.reports.push(taken.report);
+        let score = |place| Score::of(&self.train(place));
+        let is_adopted =
+            adoption == Adoption::First || score(place).is_better_than(&score(self.current));
+        made.adopted = Some(is_adopted);
+        if is_adopted {
+            self.current = place;
+        }
+        if let Some(store) = &self.tuning.store {
+            store.write_round(number, &taken.file)?;
+        }
+        on_event(TuneEvent::Measured(&made));
+        self.iterations.push(made);
+        // A loop that is killed has a summary of what it did so far.
+        self.write(&self.summary(&StopReason::Interrupted))
+    }
+
+    fn tested(&mut self, description: &str, score: &Score) {
+        if let Some(tried) = self.tried.iter_mut().rfind(|tried| tried.description == description) {
+            tried.train = Some((score.passed, score.total));
+        }
+    }
+
+    fn summary(&self, stop: &StopReason) -> LoopSummary {
+        let best = best(&self.iterations).and_then(|place| self.iterations.get(place));
+        let best = best.cloned().unwrap_or_default();
+        let mut warnings = warnings(&self.iterations);
+        if self.tuning.measure.basis() == Basis::Estimate {
+            warnings.insert(0, skillgauge_core::estimate::NOTE.to_owned());
+        }
+        LoopSummary {
+            skill_name: self.tuning.skill_name.to_owned(),
+            original_description: self.tuning.description.to_owned(),
+            iterations: self.iterations.clone(),
+            final_description: best.description.clone(),
+            best_iteration: best,
+            total_rounds: self.iterations.len() as u64,
+            warnings: Some(warnings),
+            stop_reason: Some(stop.to_string()),
+            partial: stop.is_early().then_some(true),
+            basis: match self.tuning.measure.basis() {
+                Basis::Measured => None,
+                Basis::Estimate => Some("estimate".to_owned()),
+            },
+            holdout: Some(Number::Float(round_rate(self.tuning.settings.holdout))),
+            seed: Some(self.tuning.settings.seed),
+            calls: Some(self.spent.calls),
+            cost_usd: self.spent.cost_usd.map(|cost| Number::Float(round_rate(cost))),
+            ..LoopSummary::default()
+        }
+    }
+
+    fn write(&self, summary: &LoopSummary) -> Result<(), TuneError> {
+        match &self.tuning.store {
+            Some(store) => Ok(store.write_summary(summary)?),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(self, stop: StopReason) -> Result<Tuned, TuneError> {
+        let summary = self.summary(&stop);
+        self.write(&summary)?;
+        Ok(Tuned { summary, reports: self.reports, split: self.split, stop })
+    }
+}
+
+fn untested(description: String) -> Tried {
+    Tried { description, train: None }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of queries")]
+fn is_reached(score: &Score, target: f64) -> bool {
+    score.passed as f64 >= target * score.total as f64
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let text = i64::try_from(since.as_millis()).ok().and_then(rfc3339).unwrap_or_default();
+    Timestamp::new(text)
+}
+
+#[cfg(test)]
+mod tests;

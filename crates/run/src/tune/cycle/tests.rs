@@ -1,0 +1,390 @@
+//! The loop with a scripted improver and a measurement that depends on the words of the description.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde_json::json;
+use skillgauge_core::tune::prompt::TEMPLATE;
+use skillgauge_format::read;
+use skillgauge_format::trigger::TriggerSummary;
+
+use super::*;
+use crate::model::{Answering, Manner, ModelError, ModelName, Origin, Request, Response};
+use crate::tune::measure::{Measuring, RoundFile};
+
+/// Triggers for every query that has a word of the description which begins with `w`.
+#[derive(Default)]
+struct Words {
+    /// Every description that was measured.
+    measured: Mutex<Vec<String>>,
+    /// From which measurement on it breaks, or falls short.
+    breaks_at: Option<usize>,
+    falls_short_at: Option<usize>,
+    cancels_at: Option<(usize, CancellationToken)>,
+}
+
+impl Measure for Words {
+    fn basis(&self) -> Basis {
+        Basis::Measured
+    }
+
+    fn measure<'m>(
+        &'m self,
+        description: &'m str,
+        queries: &'m [LabelledQuery],
+        cancel: &'m CancellationToken,
+        _: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Measuring<'m> {
+        Box::pin(async move {
+            let count = {
+                let mut measured = self.measured.lock().unwrap();
+                measured.push(description.to_owned());
+                measured.len()
+            };
+            if let Some((at, token)) = &self.cancels_at
+                && count >= *at
+            {
+                token.cancel();
+            }
+            if cancel.is_cancelled() {
+                return Err(MeasureError::Cancelled);
+            }
+            if self.breaks_at.is_some_and(|at| count >= at) {
+                return Err(MeasureError::Limit {
+                    limit: "the limit of 9 calls is reached".to_owned(),
+                });
+            }
+            let report = report(description, queries);
+            Ok(Taken {
+                file: RoundFile::Report(Box::new(report.clone())),
+                report,
+                shortfall: (self.falls_short_at.is_some_and(|at| count >= at))
+                    .then(|| "the limit of 9 calls is reached".to_owned()),
+            })
+        })
+    }
+}
+
+fn report(description: &str, queries: &[LabelledQuery]) -> TriggerReport {
+    let result = |query: &LabelledQuery| {
+        let has =
+            |word: &str| word.starts_with('w') && query.text.split(' ').any(|part| part == word);
+        let does = description.split(' ').any(has);
+        QueryResult {
+            query: query.text.clone(),
+            should_trigger: query.should_trigger,
+            triggers: if does { 3 } else { 0 },
+            runs: 3,
+            trigger_rate: Number::Float(if does { 1.0 } else { 0.0 }),
+            pass: does == query.should_trigger,
+            ..QueryResult::default()
+        }
+    };
+    let results: Vec<QueryResult> = queries.iter().map(result).collect();
+    let passed = results.iter().filter(|result| result.pass).count() as u64;
+    let total = results.len() as u64;
+    TriggerReport {
+        skill_name: "s".to_owned(),
+        description: description.to_owned(),
+        summary: TriggerSummary {
+            passed,
+            failed: total - passed,
+            total,
+            threshold: Number::Float(0.5),
+            ..TriggerSummary::default()
+        },
+        results,
+        ..TriggerReport::default()
+    }
+}
+
+/// Proposes what it was given, one after the other, and keeps what it was asked.
+#[derive(Debug)]
+struct Script {
+    name: ModelName,
+    answers: Mutex<Vec<&'static str>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Script {
+    fn new(answers: &[&'static str]) -> Self {
+        let name = "command:script".parse().unwrap();
+        let answers = Mutex::new(answers.iter().rev().copied().collect());
+        Self { name, answers, asked: Mutex::default() }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Model for Script {
+    fn name(&self) -> &ModelName {
+        &self.name
+    }
+
+    fn answer<'a>(&'a self, request: &'a Request) -> Answering<'a> {
+        Box::pin(async move {
+            self.asked.lock().unwrap().push(request.user.join("\n\n"));
+            let Some(next) = self.answers.lock().unwrap().pop() else {
+                let error = ModelError::NoProgram { program: "script".to_owned() };
+                return Err(error.into());
+            };
+            let value = json!({"reasoning": "r", "description": next});
+            Ok(Response {
+                text: value.to_string(),
+                value: Some(value),
+                usage: None,
+                cost_usd: Some(0.25),
+                stop_reason: None,
+                tool_calls: Vec::new(),
+                request_id: None,
+                model: None,
+                manner: Manner::default(),
+                attempts: Vec::new(),
+                origin: Origin::Live,
+            })
+        })
+    }
+}
+
+/// Five that should trigger, each with a word of its own, and five that should not.
+fn queries() -> Vec<LabelledQuery> {
+    let positive =
+        (1..=5).map(|n| LabelledQuery::new(format!("please w{n} number {n} alpha{n}"), true));
+    let negative =
+        (1..=5).map(|n| LabelledQuery::new(format!("other{n} thing beta{n} gamma{n}"), false));
+    positive.chain(negative).collect()
+}
+
+/// A seed that holds out the words w2 and w5.
+fn seed() -> u64 {
+    let queries = queries();
+    let pairs = queries.iter().map(|query| (query.text.as_str(), query.should_trigger));
+    let queries: Vec<Query<'_>> =
+        pairs.map(|(text, should_trigger)| Query { text, should_trigger }).collect();
+    (0..1000).find(|&seed| split(&queries, 0.4, seed).test.starts_with(&[1, 4])).unwrap()
+}
+
+fn settings(rounds: u32) -> TuneSettings {
+    TuneSettings {
+        rounds,
+        holdout: 0.4,
+        target: 1.0,
+        seed: seed(),
+        candidates: 1,
+        template: TEMPLATE.to_owned(),
+    }
+}
+
+struct Run<'r> {
+    words: &'r Words,
+    script: &'r Script,
+    settings: TuneSettings,
+    folder: Option<&'r Path>,
+    budget: Budget,
+    cancel: CancellationToken,
+}
+
+impl<'r> Run<'r> {
+    fn new(words: &'r Words, script: &'r Script, rounds: u32) -> Self {
+        Self {
+            words,
+            script,
+            settings: settings(rounds),
+            folder: None,
+            budget: Budget::default(),
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    fn go(self) -> Result<Tuned, TuneError> {
+        let queries = queries();
+        let store = self.folder.map(|folder| Store::open(folder, None).unwrap());
+        let proposals = match &store {
+            Some(store) => Proposals::open(&store.proposals_file(), "key", Vec::new()),
+            None => Proposals::none(vec!["An old try".to_owned()]),
+        };
+        let history = self.folder.and_then(|folder| fs_err::read(folder.join("history.json")).ok());
+        let history = history.map(|bytes| read(&bytes).unwrap().value).unwrap_or_default();
+        let tuning = Tuning {
+            skill_name: "s",
+            description: "Start w1",
+            body: "The body",
+            queries: &queries,
+            settings: self.settings,
+            measure: self.words,
+            improver: self.script,
+            budget: Arc::new(self.budget),
+            store,
+            history,
+            proposals,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(tune(tuning, &self.cancel, &mut |_| ()))
+    }
+}
+
+fn rounds(tuned: &Tuned) -> Vec<(u64, Option<bool>)> {
+    tuned.summary.iterations.iter().map(|round| (round.round, round.adopted)).collect()
+}
+
+#[test]
+fn a_better_description_wins_and_the_loop_stops_at_the_target() {
+    let (words, script) =
+        (Words::default(), Script::new(&["Better w1 w2 w3", "All w1 w2 w3 w4 w5", "More"]));
+    let tuned = Run::new(&words, &script, 5).go().unwrap();
+    assert_eq!(tuned.summary.final_description, "All w1 w2 w3 w4 w5");
+    assert_eq!(rounds(&tuned), [(1, Some(true)), (2, Some(true)), (3, Some(true))]);
+    assert_eq!(tuned.stop, StopReason::TargetReached { target: 1.0 });
+    assert_eq!((tuned.summary.partial, tuned.summary.total_rounds), (None, 3));
+    assert_eq!(script.asked().len(), 2);
+}
+
+#[test]
+fn the_original_is_kept_when_nothing_is_better() {
+    let (words, script) = (Words::default(), Script::new(&["Worse", "Worse still", "Bad"]));
+    let tuned = Run::new(&words, &script, 3).go().unwrap();
+    assert_eq!(tuned.summary.final_description, "Start w1");
+    assert_eq!(tuned.summary.best_iteration.round, 1);
+    assert_eq!(rounds(&tuned)[1..], [(2, Some(false)), (3, Some(false)), (4, Some(false))]);
+    assert_eq!(tuned.stop, StopReason::RoundsUsed { rounds: 3 });
+    let warnings = tuned.summary.warnings.unwrap();
+    assert!(warnings.iter().any(|warning| warning.starts_with("plateau")), "{warnings:?}");
+    for prompt in &script.asked() {
+        assert!(prompt.contains("BEGIN DESCRIPTION #1\nStart w1\n"), "{prompt}");
+    }
+}
+
+#[test]
+fn the_improver_sees_training_failures_and_nothing_of_the_test_set() {
+    let (words, script) = (Words::default(), Script::new(&["Worse", "Better w1 w3", "Bad w9"]));
+    let tuned = Run::new(&words, &script, 3).go().unwrap();
+    let queries = queries();
+    let asked = script.asked();
+    assert_eq!(asked.len(), 3);
+    assert_eq!(tuned.split.test.len(), 4);
+    for prompt in &asked {
+        for &place in &tuned.split.test {
+            assert!(!prompt.contains(&queries[place].text), "{prompt}");
+        }
+        for forbidden in ["test", "held", "of 10", "of 4 ", "/10", "/4"] {
+            assert!(!prompt.contains(forbidden), "{forbidden}: {prompt}");
+        }
+    }
+    let failed =
+        tuned.split.train.iter().filter(|&&place| place != 0 && queries[place].should_trigger);
+    for &place in failed {
+        assert!(asked[0].contains(&queries[place].text), "{}", asked[0]);
+    }
+    assert!(asked[0].contains("- An old try\n"), "what the history has is told, without its rates");
+    assert!(asked[1].contains("- Worse (3 of 6 training requests right)"), "{}", asked[1]);
+}
+
+#[test]
+fn a_bad_proposal_goes_back_once_and_then_the_round_is_over() {
+    let (words, script) = (
+        Words::default(),
+        Script::new(&["<bad>", "Good w1 w2 w3 w4 w5", "I'm sorry, no", "Here is it"]),
+    );
+    let tuned = Run::new(&words, &script, 1).go().unwrap();
+    assert_eq!(tuned.summary.final_description, "Good w1 w2 w3 w4 w5");
+    assert!(script.asked()[1].contains("angle brackets"), "{}", script.asked()[1]);
+    let (words, script) =
+        (Words::default(), Script::new(&["<bad>", "Sure!", "Good w1 w2 w3 w4 w5"]));
+    let tuned = Run::new(&words, &script, 2).go().unwrap();
+    assert_eq!(
+        rounds(&tuned),
+        [(1, Some(true)), (3, Some(true))],
+        "round 2 had nothing to measure"
+    );
+    assert_eq!(words.measured.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn of_several_candidates_the_best_on_the_training_queries_is_taken() {
+    let (words, script) =
+        (Words::default(), Script::new(&["One w1 w2", "Two w1 w2 w3 w4 w5", "Three w1"]));
+    let mut run = Run::new(&words, &script, 1);
+    run.settings.candidates = 3;
+    let tuned = run.go().unwrap();
+    assert_eq!(tuned.summary.final_description, "Two w1 w2 w3 w4 w5");
+    assert_eq!(words.measured.lock().unwrap().len(), 4);
+    assert!(
+        script.asked()[2].contains("- One w1 w2\n- Two w1 w2 w3 w4 w5\n"),
+        "{}",
+        script.asked()[2]
+    );
+}
+
+#[test]
+fn what_was_measured_is_kept_whatever_ends_the_loop() {
+    let limit = || StopReason::Limit { limit: "the limit of 9 calls is reached".to_owned() };
+    let (words, script) =
+        (Words { breaks_at: Some(2), ..Words::default() }, Script::new(&["Better w1 w2 w3"]));
+    let tuned = Run::new(&words, &script, 3).go().unwrap();
+    assert_eq!(
+        (&tuned.stop, tuned.summary.partial, tuned.reports.len()),
+        (&limit(), Some(true), 1)
+    );
+    let (words, script) =
+        (Words { falls_short_at: Some(2), ..Words::default() }, Script::new(&["Better w1 w2 w3"]));
+    let tuned = Run::new(&words, &script, 3).go().unwrap();
+    assert_eq!(
+        (&tuned.stop, tuned.summary.iterations.len()),
+        (&limit(), 1),
+        "half a round is none"
+    );
+    let (words, script) = (Words::default(), Script::new(&["Better w1 w2 w3"]));
+    let tuned = Run::new(&words, &script, 3).go().unwrap();
+    assert!(matches!(tuned.stop, StopReason::Improver { .. }), "{:?}", tuned.stop);
+    assert_eq!(
+        (tuned.summary.final_description.as_str(), tuned.summary.partial),
+        ("Better w1 w2 w3", Some(true))
+    );
+    let (words, script) = (Words::default(), Script::new(&["Better w1 w2 w3"]));
+    let mut run = Run::new(&words, &script, 3);
+    run.budget = Budget::new(Some(0), None);
+    let tuned = run.go().unwrap();
+    assert!(matches!(tuned.stop, StopReason::Limit { .. }), "{:?}", tuned.stop);
+    assert_eq!(script.asked().len(), 0, "a limit holds for the improver, too");
+    let cancel = CancellationToken::new();
+    let words = Words { cancels_at: Some((2, cancel.clone())), ..Words::default() };
+    let script = Script::new(&["Better w1 w2 w3"]);
+    let mut run = Run::new(&words, &script, 3);
+    run.cancel = cancel;
+    let tuned = run.go().unwrap();
+    assert_eq!((tuned.stop, tuned.summary.iterations.len()), (StopReason::Interrupted, 1));
+}
+
+#[test]
+fn the_files_are_of_their_kinds_and_a_stopped_loop_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = Words { breaks_at: Some(2), ..Words::default() };
+    let script = Script::new(&["Better w1 w2 w3"]);
+    let mut run = Run::new(&words, &script, 2);
+    run.folder = Some(folder.path());
+    assert!(run.go().unwrap().stop.is_early());
+    // The same once more: the improver is not asked again for what it has proposed.
+    let (words, script) = (Words::default(), Script::new(&["All w1 w2 w3 w4 w5"]));
+    let mut run = Run::new(&words, &script, 2);
+    run.folder = Some(folder.path());
+    let tuned = run.go().unwrap();
+    assert_eq!(
+        *words.measured.lock().unwrap(),
+        ["Start w1", "Better w1 w2 w3", "All w1 w2 w3 w4 w5"]
+    );
+    assert_eq!(script.asked().len(), 1);
+    let bytes = |name: &str| fs_err::read(folder.path().join(name)).unwrap();
+    let summary = read::<LoopSummary>(&bytes("loop_summary.json")).unwrap();
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    assert_eq!(summary.value, tuned.summary);
+    let history = read::<ImprovementHistory>(&bytes("history.json")).unwrap();
+    assert!(history.warnings.is_empty(), "{:?}", history.warnings);
+    let told: Vec<&str> = history.value.0.iter().map(|round| round.description.as_str()).collect();
+    assert_eq!(told, ["Better w1 w2 w3", "All w1 w2 w3 w4 w5"], "nothing is there twice");
+    assert_eq!(history.value.0[0].pass_rate, "4/6", "of the training queries");
+    for round in 1..=3 {
+        read::<TriggerReport>(&bytes(&format!("round-{round}.json"))).unwrap();
+    }
+}

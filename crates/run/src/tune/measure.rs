@@ -1,0 +1,199 @@
+//! What a loop measures with: a description in, a report out.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use skillgauge_core::estimate::{self, Described, estimate};
+use skillgauge_core::trigger::{LabelledQuery, metrics};
+use skillgauge_format::Number;
+use skillgauge_format::trigger::{
+    QueryEstimate, QueryResult, TriggerEstimate, TriggerItem, TriggerMeasurement, TriggerReport,
+    TriggerSet, TriggerSummary, Via,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::probe::{self, Measurement, ProbeError, ProbeEvent, Prober};
+
+/// Measures, or estimates, how a description does.
+pub trait Measure: Send + Sync {
+    /// How it finds out.
+    fn basis(&self) -> Basis;
+
+    /// How a description does on some queries. When `cancel` fires it ends soon.
+    fn measure<'m>(
+        &'m self,
+        description: &'m str,
+        queries: &'m [LabelledQuery],
+        cancel: &'m CancellationToken,
+        on_event: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Measuring<'m>;
+}
+
+/// A measurement under way.
+pub type Measuring<'m> = Pin<Box<dyn Future<Output = Result<Taken, MeasureError>> + Send + 'm>>;
+
+/// How it is found out how a description does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// By asking.
+    Measured,
+    /// From words alone.
+    Estimate,
+}
+
+/// How a description did.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// What the loop works with.
+    pub report: TriggerReport,
+    /// What is kept of the round: a measured report, or an estimate as what it is.
+    pub file: RoundFile,
+    /// Why it is not all that was asked for, if it is not.
+    pub shortfall: Option<String>,
+}
+
+/// What is kept of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoundFile {
+    /// It was measured.
+    Report(Box<TriggerReport>),
+    /// It was estimated.
+    Estimate(Box<TriggerEstimate>),
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The user.
+    #[error("it was interrupted")]
+    Cancelled,
+    /// A limit on calls or cost was reached before anything was measured.
+    #[error("{limit}")]
+    Limit {
+        /// Which, in words.
+        limit: String,
+    },
+    /// The probes.
+    #[error(transparent)]
+    Probe(ProbeError),
+}
+
+/// Measures by probes.
+#[derive(Debug)]
+pub struct ProbeMeasure {
+    /// What carries them out.
+    pub prober: Arc<Prober>,
+    /// The skill with its own description, and how it is probed.
+    pub measurement: Measurement,
+}
+
+impl Measure for ProbeMeasure {
+    fn basis(&self) -> Basis {
+        Basis::Measured
+    }
+
+    fn measure<'m>(
+        &'m self,
+        description: &'m str,
+        queries: &'m [LabelledQuery],
+        cancel: &'m CancellationToken,
+        on_event: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Measuring<'m> {
+        let mut measurement = self.measurement.clone();
+        if description != measurement.description {
+            measurement.skill = measurement.skill.with_description(description);
+            description.clone_into(&mut measurement.description);
+        }
+        Box::pin(async move {
+            let measured =
+                probe::measure(&self.prober, &measurement, queries, cancel, on_event).await;
+            match measured {
+                Ok(measured) => Ok(Taken {
+                    file: RoundFile::Report(Box::new(measured.report.clone())),
+                    report: measured.report,
+                    shortfall: measured.shortfall.map(|shortfall| shortfall.reason),
+                }),
+                Err(_) if cancel.is_cancelled() => Err(MeasureError::Cancelled),
+                Err(error) => Err(match self.prober.budget().reached() {
+                    Some(over) => MeasureError::Limit { limit: over.to_string() },
+                    None => MeasureError::Probe(error),
+                }),
+            }
+        })
+    }
+}
+
+/// Estimates from words alone. Nothing that it gives is a measured rate.
+#[derive(Clone, Debug)]
+pub struct EstimateMeasure {
+    /// Name of the skill.
+    pub name: String,
+    /// The skills that compete.
+    pub neighbours: Vec<Described>,
+    /// How it is estimated.
+    pub settings: estimate::Settings,
+}
+
+impl Measure for EstimateMeasure {
+    fn basis(&self) -> Basis {
+        Basis::Estimate
+    }
+
+    fn measure<'m>(
+        &'m self,
+        description: &'m str,
+        queries: &'m [LabelledQuery],
+        cancel: &'m CancellationToken,
+        _: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Measuring<'m> {
+        Box::pin(async move {
+            if cancel.is_cancelled() {
+                return Err(MeasureError::Cancelled);
+            }
+            let skill = Described { name: self.name.clone(), description: description.to_owned() };
+            let items =
+                queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
+            let set = TriggerSet::List(items.collect());
+            let estimate = estimate(&skill, &self.neighbours, &set, self.settings);
+            Ok(Taken {
+                report: as_report(&estimate),
+                file: RoundFile::Estimate(Box::new(estimate)),
+                shortfall: None,
+            })
+        })
+    }
+}
+
+/// What the loop computes with: one run for each query. It stays inside; what is written is the estimate.
+fn as_report(estimate: &TriggerEstimate) -> TriggerReport {
+    let threshold = 0.5;
+    let result = |query: &QueryEstimate| QueryResult {
+        query: query.query.clone(),
+        should_trigger: query.should_trigger,
+        triggers: u64::from(query.likely_trigger),
+        runs: 1,
+        trigger_rate: Number::Float(if query.likely_trigger { 1.0 } else { 0.0 }),
+        pass: query.likely_right,
+        ..QueryResult::default()
+    };
+    let results: Vec<QueryResult> = estimate.results.iter().map(result).collect();
+    TriggerReport {
+        skill_name: estimate.skill_name.clone(),
+        description: estimate.description.clone(),
+        summary: TriggerSummary {
+            passed: estimate.summary.likely_right,
+            failed: estimate.summary.likely_wrong,
+            total: estimate.summary.total,
+            threshold: Number::Float(threshold),
+            ..TriggerSummary::default()
+        },
+        metrics: Some(metrics(&results, threshold)),
+        measurement: Some(TriggerMeasurement {
+            via: Via::Estimate,
+            cost_usd: Some(Number::Float(0.0)),
+            ..TriggerMeasurement::default()
+        }),
+        results,
+        ..TriggerReport::default()
+    }
+}

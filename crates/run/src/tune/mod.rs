@@ -1,0 +1,27 @@
+//! The loop that improves a description: measure, improve from the training failures, measure again.
+//!
+//! ```text
+//! description --Measure--> report --> iteration --(train results only)--> Improver --> candidate --Measure--> ...
+//!                                        '--> Store: report, history, loop summary, after each round
+//! ```
+//!
+//! [`tune`] is the whole of it. What is measured with, agents or the offline estimate, is behind [`Measure`]. The pure parts
+//! (split, prompt, checks, warnings) are in `skillgauge_core::tune`.
+//!
+//! Invariants: an improver is given the training part of a report and nothing else of it; a description replaces the
+//! current one only when it passes more training queries; the user's files are not touched.
+
+mod cycle;
+mod improver;
+mod measure;
+mod proposals;
+mod stop;
+mod store;
+
+pub use cycle::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning, planned, tune};
+pub use measure::{
+    Basis, EstimateMeasure, Measure, MeasureError, Measuring, ProbeMeasure, RoundFile, Taken,
+};
+pub use proposals::Proposals;
+pub use stop::StopReason;
+pub use store::{Store, StoreError};

@@ -1,0 +1,121 @@
+//! What an improver proposed in each round, so that a loop that was stopped goes on where it was.
+//!
+//! Probes have their own journal. Without this file the improver would propose something else the next time, and nothing
+//! of the later rounds would be known.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillgauge_core::workspace::write_json;
+
+use super::store::StoreError;
+
+/// A file larger than this is none of ours.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The proposals of a loop.
+#[derive(Clone, Debug, Default)]
+pub struct Proposals {
+    path: Option<PathBuf>,
+    kept: Kept,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    format: String,
+    version: u32,
+    /// What loop this is: the skill, the queries, the seed, who improves and who measures.
+    key: String,
+    /// What had been tried before the loop began.
+    tried: Vec<String>,
+    proposals: Vec<Proposal>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Proposal {
+    round: u64,
+    candidate: u32,
+    /// Absent when nothing usable was proposed.
+    description: Option<String>,
+}
+
+const FORMAT: &str = "tune_proposals";
+const VERSION: u32 = 1;
+
+impl Proposals {
+    /// Proposals that are kept nowhere.
+    pub fn none(tried: Vec<String>) -> Self {
+        Self { path: None, kept: Kept { tried, ..Kept::default() } }
+    }
+
+    /// Those of the loop with this key in a file; of another loop, or of none, it begins anew. Blocks.
+    pub fn open(path: &Path, key: &str, tried: Vec<String>) -> Self {
+        let known = fs_err::metadata(path)
+            .ok()
+            .filter(|metadata| metadata.len() <= MAX_BYTES)
+            .and_then(|_| fs_err::read(path).ok())
+            .and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok())
+            .filter(|kept| kept.format == FORMAT && kept.version == VERSION && kept.key == key);
+        let kept = known.unwrap_or_else(|| Kept {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            key: key.to_owned(),
+            tried,
+            proposals: Vec::new(),
+        });
+        Self { path: Some(path.to_owned()), kept }
+    }
+
+    /// What had been tried before the loop began.
+    pub fn tried(&self) -> &[String] {
+        &self.kept.tried
+    }
+
+    /// What was proposed earlier: nothing known, nothing usable, or a description.
+    pub(super) fn known(&self, round: u64, candidate: u32) -> Option<Option<&str>> {
+        let is_it = |known: &&Proposal| known.round == round && known.candidate == candidate;
+        self.kept.proposals.iter().find(is_it).map(|known| known.description.as_deref())
+    }
+
+    /// Keeps a proposal.
+    pub(super) fn keep(
+        &mut self,
+        round: u64,
+        candidate: u32,
+        description: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let description = description.map(str::to_owned);
+        self.kept.proposals.push(Proposal { round, candidate, description });
+        match &self.path {
+            Some(path) => Ok(write_json(path, &self.kept)?),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_loop_goes_on_and_another_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("proposals.json");
+        let mut first = Proposals::open(&path, "k", vec!["a".to_owned()]);
+        assert_eq!(first.known(1, 0), None);
+        first.keep(1, 0, Some("b")).unwrap();
+        first.keep(2, 0, None).unwrap();
+        let again = Proposals::open(&path, "k", vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!(
+            again.tried(),
+            ["a"],
+            "what this loop tried itself is not among what was there before"
+        );
+        assert_eq!(again.known(1, 0), Some(Some("b")));
+        assert_eq!(again.known(2, 0), Some(None));
+        let other = Proposals::open(&path, "other", Vec::new());
+        assert_eq!(other.known(1, 0), None);
+        fs_err::write(&path, "torn {").unwrap();
+        assert_eq!(Proposals::open(&path, "k", Vec::new()).known(1, 0), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! The page of one route report: the matrix, the skills, the collisions and the queries.
+
+use minijinja::{Value, context};
+use serde::Serialize;
+use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport, SkillRoute};
+
+use super::chart::{Mark, Shape};
+use super::show;
+use super::table::{Align, Cell, Table, Tone};
+use super::view;
+
+#[derive(Debug, Serialize)]
+struct CollisionView {
+    title: String,
+    queries: Vec<String>,
+}
+
+/// What the page of a route report shows.
+pub(crate) fn route(report: &RouteReport) -> Value {
+    let collisions: Vec<CollisionView> = (report.collisions.iter())
+        .map(|collision| CollisionView {
+            title: format!(
+                "{} and {}: {}",
+                collision.skills[0],
+                collision.skills[1],
+                runs(collision.runs)
+            ),
+            queries: collision.queries.clone(),
+        })
+        .collect();
+    context! {
+        sentence => sentence(report),
+        is_estimate => report.basis == RouteBasis::Estimate,
+        is_partial => report.partial == Some(true),
+        warnings => view(&report.warnings),
+        matrix => view(matrix(report)),
+        skills => view(skills(report)),
+        collisions => view(collisions),
+        queries => view(queries(report)),
+    }
+}
+
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+fn sentence(report: &RouteReport) -> String {
+    let summary = &report.summary;
+    let mut text =
+        format!("{} of {} queries went where they should", summary.passed, summary.total);
+    if summary.unmeasured > 0 {
+        text.push_str(&format!("; {} could not be measured", summary.unmeasured));
+    }
+    text
+}
+
+fn matrix(report: &RouteReport) -> Table {
+    let labels = &report.matrix.labels;
+    let mut columns = vec![("wanted by, by taken by", Align::Left)];
+    columns.extend(labels.iter().map(|label| (label.as_str(), Align::Right)));
+    let mut table = Table::new("matrix", "Where runs went", &columns);
+    for (row, (label, counts)) in labels.iter().zip(&report.matrix.rows).enumerate() {
+        let mut cells: Vec<Cell> = vec![label.as_str().into()];
+        // Nobody wants the queries of the last row; whether a skill may take them is said query by query.
+        let is_none = row + 1 == labels.len();
+        cells.extend(counts.iter().enumerate().map(|(column, count)| {
+            let tone = match (*count, row == column, is_none) {
+                (0, ..) => Tone::Quiet,
+                (_, true, _) => Tone::Good,
+                (_, false, true) => Tone::Warn,
+                (_, false, false) => Tone::Bad,
+            };
+            Cell::from(count.to_string()).tone(tone)
+        }));
+        table.row(cells);
+    }
+    table.finish()
+}
+
+fn skills(report: &RouteReport) -> Table {
+    let columns = [
+        ("skill", Align::Left),
+        ("queries", Align::Right),
+        ("recall and interval", Align::Left),
+        ("false fires", Align::Right),
+    ];
+    let mut table = Table::new("skills", "Skills", &columns);
+    for skill in &report.skills {
+        let tone = if skill.false_fires > 0 { Tone::Bad } else { Tone::Plain };
+        table.row(vec![
+            skill.name.as_str().into(),
+            skill.queries.to_string().into(),
+            recall(skill),
+            Cell::from(skill.false_fires.to_string()).tone(tone),
+        ]);
+    }
+    table.finish()
+}
+
+fn recall(skill: &SkillRoute) -> Cell {
+    let rate = skill.recall.map(|recall| recall.as_f64());
+    let interval = skill.recall_interval.map(|[low, high]| (low.as_f64(), high.as_f64()));
+    let words = format!("{} ({})", show::percent(rate), show::percent_range(interval));
+    let mark = rate.map(|rate| {
+        let at = (Some(rate), interval);
+        Mark::new(skill.name.clone(), words.clone(), at, (0.0, 1.0), Shape::Dot)
+    });
+    Cell::from(words).chart(mark)
+}
+
+/// The queries; those that went wrong come first.
+fn queries(report: &RouteReport) -> Table {
+    let columns = [
+        ("query", Align::Left),
+        ("wanted by", Align::Left),
+        ("refused by", Align::Left),
+        ("taken by", Align::Left),
+        ("errors", Align::Right),
+        ("verdict", Align::Left),
+    ];
+    let mut table = Table::new("queries", "Queries, wrong ones first", &columns);
+    let mut results: Vec<&QueryRoute> = report.results.iter().collect();
+    results.sort_by_key(|result| match result.pass {
+        Some(false) => 0,
+        None => 1,
+        Some(true) => 2,
+    });
+    for result in results {
+        let taken: Vec<String> =
+            result.taken_by.iter().map(|taken| format!("{} {}", taken.skill, taken.runs)).collect();
+        let (verdict, tone) = match result.pass {
+            Some(true) => ("✓ right", Tone::Good),
+            Some(false) => ("✗ wrong", Tone::Bad),
+            None => ("! not measured", Tone::Warn),
+        };
+        table.row(vec![
+            result.query.as_str().into(),
+            result.wanted_by.join(", ").into(),
+            result.refused_by.join(", ").into(),
+            taken.join(", ").into(),
+            result.errors.to_string().into(),
+            Cell::from(verdict).tone(tone),
+        ]);
+    }
+    table.finish()
+}

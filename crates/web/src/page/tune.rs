@@ -1,0 +1,144 @@
+//! The page of one loop: rounds with what changed in the description, rates with intervals, queries over the rounds.
+
+use minijinja::{Value, context};
+use serde::Serialize;
+use skillgauge_core::tune::page::{DiffChange, DiffPart, PageQuery, PageRate, PageRound, TunePage};
+
+use super::chart::{Line, Shape, Step};
+use super::diff::DiffLine;
+use super::show;
+use super::table::{Align, Cell, Table, Tone};
+use super::view;
+
+#[derive(Debug, Serialize)]
+struct RoundView {
+    title: String,
+    is_best: bool,
+    is_adopted: bool,
+    words: Vec<DiffLine>,
+}
+
+/// What the page of a loop shows.
+pub(crate) fn tune(page: &TunePage) -> Value {
+    context! {
+        sentence => sentence(page),
+        stop_reason => page.stop_reason.clone(),
+        is_partial => page.is_partial,
+        warnings => view(&page.warnings),
+        lines => view(lines(&page.rounds)),
+        rounds => view(page.rounds.iter().map(round).collect::<Vec<_>>()),
+        table => view(rounds(&page.rounds)),
+        queries => view(queries(page)),
+        final_description => page.final_description.clone(),
+    }
+}
+
+fn sentence(page: &TunePage) -> String {
+    let Some(best) = page.rounds.iter().find(|round| round.is_best) else {
+        return "No description was measured".to_owned();
+    };
+    let (rate, of) = match best.test {
+        Some(test) => (test, "held-out queries"),
+        None => (best.full, "queries"),
+    };
+    let kept = if page.final_description == page.original_description {
+        "The original description is kept".to_owned()
+    } else {
+        format!("The description of round {} is best", best.round)
+    };
+    format!("{kept}: {} of {} {of} pass", rate.passed, rate.total)
+}
+
+fn step(round: u64, rate: Option<PageRate>) -> Step {
+    let words = rate.map_or_else(|| show::percent(None), words);
+    let interval = rate.map(|rate| (rate.low, rate.high));
+    (format!("round {round}"), words, rate.map(|rate| rate.rate), interval)
+}
+
+fn words(rate: PageRate) -> String {
+    let range = show::percent_range(Some((rate.low, rate.high)));
+    format!("{} of {} ({range})", rate.passed, rate.total)
+}
+
+fn lines(rounds: &[PageRound]) -> Vec<Line> {
+    let train: Vec<Step> =
+        rounds.iter().map(|round| step(round.round, Some(round.train))).collect();
+    let test: Vec<Step> = rounds.iter().map(|round| step(round.round, round.test)).collect();
+    let mut lines = vec![Line::new("train", Shape::Ring, &train, (0.0, 1.0))];
+    if rounds.iter().any(|round| round.test.is_some()) {
+        lines.push(Line::new("held out", Shape::Dot, &test, (0.0, 1.0)));
+    }
+    lines
+}
+
+fn round(round: &PageRound) -> RoundView {
+    let word = |part: &DiffPart| DiffLine {
+        sign: match part.change {
+            DiffChange::Kept => " ",
+            DiffChange::Removed => "−",
+            DiffChange::Added => "+",
+        },
+        text: part.text.clone(),
+    };
+    RoundView {
+        title: format!("Round {}", round.round),
+        is_best: round.is_best,
+        is_adopted: round.is_adopted,
+        words: round.diff.iter().map(word).collect(),
+    }
+}
+
+fn rounds(rounds: &[PageRound]) -> Table {
+    let columns = [
+        ("round", Align::Right),
+        ("train", Align::Right),
+        ("held out", Align::Right),
+        ("errors", Align::Right),
+        ("went on from here", Align::Left),
+        ("description", Align::Left),
+    ];
+    let mut table = Table::new("rounds", "Rounds, with 95 % intervals", &columns);
+    for round in rounds {
+        table.row(vec![
+            round.round.to_string().into(),
+            words(round.train).into(),
+            round.test.map_or_else(|| show::percent(None), words).into(),
+            round.errors.to_string().into(),
+            if round.is_adopted { "yes" } else { "no" }.into(),
+            Cell::from(round.description.as_str()).tone(if round.is_best {
+                Tone::Good
+            } else {
+                Tone::Plain
+            }),
+        ]);
+    }
+    table.finish()
+}
+
+/// The queries over the rounds; those whose verdict changed come first.
+fn queries(page: &TunePage) -> Table {
+    let titles: Vec<String> =
+        page.rounds.iter().map(|round| format!("round {}", round.round)).collect();
+    let mut columns =
+        vec![("query", Align::Left), ("should trigger", Align::Left), ("part", Align::Left)];
+    columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
+    let mut table = Table::new("queries", "Queries over the rounds, changed ones first", &columns);
+    let mut queries: Vec<&PageQuery> = page.queries.iter().collect();
+    queries.sort_by_key(|query| !query.has_changed);
+    for query in queries {
+        let mut cells: Vec<Cell> = vec![
+            query.query.as_str().into(),
+            if query.should_trigger { "yes" } else { "no" }.into(),
+            if query.is_test { "held out" } else { "train" }.into(),
+        ];
+        cells.extend(query.cells.iter().map(|cell| match cell {
+            Some(cell) => {
+                let (mark, tone) = if cell.pass { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
+                Cell::from(format!("{mark} {} of {}", cell.triggers, cell.runs)).tone(tone)
+            }
+            None => Cell::from(show::percent(None)).tone(Tone::Quiet),
+        }));
+        table.row(cells);
+    }
+    table.finish()
+}
