@@ -28,14 +28,11 @@ generate:
 build:
 	cargo build --release --locked -p skillgauge
 
-# Measures beside the public skills-ref validator, the skill-creator's script (its folder in SKILLGAUGE_SKILL_CREATOR) and
-# a plain shell loop, and writes docs/performance.md.
+# Measures beside the public skills-ref validator, the skill-creator's script (its folder in SKILLGAUGE_SKILL_CREATOR), a
+# plain shell loop and full agent runs, and writes docs/performance.md.
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
 	cargo bench -p skillgauge --bench aggregate -- --write
-# Measures beside the public skills-ref validator and a plain shell loop, and the viewer, and writes docs/performance.md.
-bench:
-	cargo bench -p skillgauge --bench validate -- --write
 	cargo bench -p skillgauge-web --bench web -- --write
 	cargo build --release -p skillgauge
 	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
