@@ -13,7 +13,8 @@ mod target;
 
 use std::sync::Arc;
 
-use skillgauge_core::workspace::Holder;
+use skillgauge_core::version::VersionStore;
+use skillgauge_core::workspace::{Holder, WorkspaceLock};
 use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::{self, Budget, Continuation, Evaluator, Means};
 use skillgauge_run::pool::RetryRules;
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     if args.dry_run {
         return Ok(ExitCode::Success);
     }
-    let _lock = target.workspace.lock(&holder()).map_err(workspace_error)?;
+    let lock = target.workspace.lock(&holder()).map_err(workspace_error)?;
     let continuation = match (args.resume, args.fresh) {
         (true, _) => Continuation::Required,
         (false, true) => Continuation::Never,
@@ -80,8 +81,17 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     )?;
     progress.finish();
     let driven = driven.map_err(workspace_error)?;
+    record_scores(&target, &lock)?;
     let ended = summary::Ended { args, begun: &begun, driven: &driven, plan: &plan };
     ended.conclude(&session, printer)
+}
+
+/// Fills the versions' mean scores in from their gradings; there are none without a history.
+fn record_scores(target: &Target, lock: &WorkspaceLock) -> Result<(), CommandError> {
+    if target.workspace.root().join("history.json").is_file() && target.is_beside() {
+        VersionStore::of(&target.skill)?.record_scores(env!("CARGO_PKG_VERSION"), lock)?;
+    }
+    Ok(())
 }
 
 /// Who we are, for others that want to write.

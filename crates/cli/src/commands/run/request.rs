@@ -1,9 +1,11 @@
 //! Who runs, who judges, how often and against what: flags, then the project's settings, then the suite, then defaults.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use skillgauge_core::check::{self, CompiledChecks};
+use skillgauge_core::version::VersionStore;
 use skillgauge_core::version::VersionStore;
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
@@ -217,6 +219,15 @@ fn present_version(
         }
         None => Ok(None),
     }
+}
+
+/// The version that is measured. A skill that was changed since its last snapshot is what the next one will store.
+fn version(skill: &Path, history: Option<&History>) -> Result<Option<u64>, CommandError> {
+    let Some(history) = history else { return Ok(None) };
+    let store = VersionStore::of(skill)?;
+    let present = store.present_version(env!("CARGO_PKG_VERSION"))?;
+    let next = history.versions.iter().map(|entry| entry.version + 1).max();
+    Ok(present.map(|number| number.0).or(next))
 }
 
 fn history(workspace: &Workspace) -> Option<History> {
