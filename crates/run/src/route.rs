@@ -85,18 +85,18 @@ pub async fn route(
         let passed = control(prober, spec, &skill.name, journal.as_ref(), cancel, on_event).await?;
         spending.add(&passed.spending);
     }
-    let probes = specs.len();
+    let total = specs.len();
     let batch = Batch { specs, journal: journal.as_ref(), ..Batch::default() };
     let results = prober.run(batch, cancel, on_event).await?;
     let measured = results.iter().flatten().count();
-    if measured == 0 && probes > 0 {
-        return Err(ProbeError::Cancelled { measured, probes });
+    if measured == 0 && total > 0 {
+        return Err(ProbeError::Cancelled { measured, probes: total });
     }
     spending.add(&Spending::sum(results.iter().flatten().map(|result| &result.spending)));
     let mut report = assemble(routing, &queries, &results);
-    if measured < probes {
+    if measured < total {
         report.partial = Some(true);
-        report.warnings.push(format!("{} of {probes} probes were not made", probes - measured));
+        report.warnings.push(format!("{} of {total} probes were not made", total - measured));
     }
     Ok(Routed { report, spending })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skillgauge_core::estimate;
-use skillgauge_core::skill::Skill;
+use skillgauge_core::skill::{Document, Skill};
 use skillgauge_core::trigger::{LabelledQuery, QuerySet};
 use skillgauge_core::tune::apply::{Applied, ApplyError, apply};
 use skillgauge_core::tune::page::page;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let measure = measure(args, &subject, &crowd.skills, &session, &store, &budget)?;
     announce(args, &settings, &set, &session, improver.as_ref(), printer);
     let read = Skill::read(&subject.skill.folder);
-    let body = read.document().map(|document| document.body()).unwrap_or_default();
+    let body = read.document().map(Document::body).unwrap_or_default();
     let work = Work { args, subject: &subject, set: &set, session: &session, store: &store, body };
     let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), budget, history);
     let mut talk = TuneTalk::new(&subject.skill.name, *printer);
@@ -217,14 +217,14 @@ impl<'w> Work<'w> {
             "template": settings.template,
         });
         let file = self.store.proposals_file();
-        let proposals = if *self.session.cassette.mode() != Mode::Off {
-            Proposals::none(tried)
-        } else {
+        let proposals = if *self.session.cassette.mode() == Mode::Off {
             if self.args.probe.fresh {
                 // One that is not there is as good as one that is gone.
                 let _ = fs_err::remove_file(&file);
             }
             Proposals::open(&file, &key.to_string(), tried)
+        } else {
+            Proposals::none(tried)
         };
         Tuning {
             skill_name: &self.subject.skill.name,

@@ -48,13 +48,11 @@ impl Budget {
     /// Takes one call out of it, or says which limit is reached.
     pub fn begin(&self) -> Result<(), OverBudget> {
         let mut spent = self.lock();
-        match self.over(&spent) {
-            Some(over) => Err(over),
-            None => {
-                spent.calls += 1;
-                Ok(())
-            }
+        if let Some(over) = self.over(&spent) {
+            return Err(over);
         }
+        spent.calls += 1;
+        Ok(())
     }
 
     /// The limit that is reached, if one is.

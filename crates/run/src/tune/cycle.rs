@@ -239,7 +239,7 @@ impl<'t> Cycle<'t> {
         let mut proposed = Vec::new();
         for candidate in 0..self.tuning.settings.candidates.max(1) {
             if let Some(known) = self.tuning.proposals.known(number, candidate) {
-                let known = known.map(str::to_owned);
+                let known = known.description.clone();
                 self.tried.extend(known.clone().map(untested));
                 proposed.extend(known);
                 continue;
@@ -346,7 +346,7 @@ impl<'t> Cycle<'t> {
         if let Some(measurement) = &taken.report.measurement {
             self.spent.add(&Spending {
                 calls: measurement.calls,
-                cost_usd: measurement.cost_usd.map(|cost| cost.as_f64()),
+                cost_usd: measurement.cost_usd.map(Number::as_f64),
                 cost_at_least_usd: measurement.cost_at_least_usd.as_f64(),
                 ..Spending::default()
             });

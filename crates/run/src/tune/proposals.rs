@@ -32,11 +32,11 @@ struct Kept {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Proposal {
+pub(super) struct Proposal {
     round: u64,
     candidate: u32,
     /// Absent when nothing usable was proposed.
-    description: Option<String>,
+    pub(super) description: Option<String>,
 }
 
 const FORMAT: &str = "tune_proposals";
@@ -71,10 +71,10 @@ impl Proposals {
         &self.kept.tried
     }
 
-    /// What was proposed earlier: nothing known, nothing usable, or a description.
-    pub(super) fn known(&self, round: u64, candidate: u32) -> Option<Option<&str>> {
+    /// What was proposed earlier, if anything is known.
+    pub(super) fn known(&self, round: u64, candidate: u32) -> Option<&Proposal> {
         let is_it = |known: &&Proposal| known.round == round && known.candidate == candidate;
-        self.kept.proposals.iter().find(is_it).map(|known| known.description.as_deref())
+        self.kept.proposals.iter().find(is_it)
     }
 
     /// Keeps a proposal.
@@ -111,8 +111,8 @@ mod tests {
             ["a"],
             "what this loop tried itself is not among what was there before"
         );
-        assert_eq!(again.known(1, 0), Some(Some("b")));
-        assert_eq!(again.known(2, 0), Some(None));
+        assert_eq!(again.known(1, 0).unwrap().description.as_deref(), Some("b"));
+        assert_eq!(again.known(2, 0).unwrap().description, None);
         let other = Proposals::open(&path, "other", Vec::new());
         assert_eq!(other.known(1, 0), None);
         fs_err::write(&path, "torn {").unwrap();

@@ -1,7 +1,10 @@
 //! The page of one route report: the matrix, the skills, the collisions and the queries.
 
+use std::fmt::Write as _;
+
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_format::Number;
 use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport, SkillRoute};
 
 use super::chart::{Mark, Shape};
@@ -49,7 +52,8 @@ fn sentence(report: &RouteReport) -> String {
     let mut text =
         format!("{} of {} queries went where they should", summary.passed, summary.total);
     if summary.unmeasured > 0 {
-        text.push_str(&format!("; {} could not be measured", summary.unmeasured));
+        // Writing to a string does not fail.
+        let _ = write!(text, "; {} could not be measured", summary.unmeasured);
     }
     text
 }
@@ -98,7 +102,7 @@ fn skills(report: &RouteReport) -> Table {
 }
 
 fn recall(skill: &SkillRoute) -> Cell {
-    let rate = skill.recall.map(|recall| recall.as_f64());
+    let rate = skill.recall.map(Number::as_f64);
     let interval = skill.recall_interval.map(|[low, high]| (low.as_f64(), high.as_f64()));
     let words = format!("{} ({})", show::percent(rate), show::percent_range(interval));
     let mark = rate.map(|rate| {
