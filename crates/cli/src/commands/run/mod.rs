@@ -22,7 +22,7 @@ use super::Outcome;
 use crate::args::RunArgs;
 use crate::printer::CommandError;
 use crate::session::Session;
-use crate::{ExitCode, Printer};
+use crate::{ExitCode, Printer, keep};
 use plan::show_plan;
 use progress::Progress;
 use request::Asked;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     if args.dry_run {
         return Ok(ExitCode::Success);
     }
-    let _lock = target.workspace.lock(&holder()).map_err(workspace_error)?;
+    let lock = target.workspace.lock(&holder()).map_err(workspace_error)?;
     let continuation = match (args.resume, args.fresh) {
         (true, _) => Continuation::Required,
         (false, true) => Continuation::Never,
@@ -80,6 +80,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     )?;
     progress.finish();
     let driven = driven.map_err(workspace_error)?;
+    keep::record_scores(&target.workspace, &lock, printer);
     let ended = summary::Ended { args, begun: &begun, driven: &driven, plan: &plan };
     ended.conclude(&session, printer)
 }

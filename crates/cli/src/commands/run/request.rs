@@ -55,7 +55,7 @@ impl Asked {
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
-            version: present_version(&target.skill, history.as_ref())?,
+            version: present_version(&target.skill, history.as_ref(), printer)?,
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -100,7 +100,7 @@ impl Asked {
             checks: std::mem::take(&mut self.checks),
             judge: self.judge.clone(),
             skill: target.skill.clone(),
-            version: prepared.record.version.unwrap_or_default(),
+            version: graded_version(prepared, target),
             workspace: target.workspace.clone(),
             skill_name: prepared.record.skill_name.clone(),
             scripts: Scripts::new(
@@ -209,14 +209,25 @@ fn open_judge(
 fn present_version(
     skill: &std::path::Path,
     history: Option<&History>,
+    printer: &Printer,
 ) -> Result<Option<u64>, CommandError> {
-    match history {
-        Some(_) => {
-            let found = VersionStore::of(skill)?.present_version(env!("CARGO_PKG_VERSION"))?;
-            Ok(found.map(|version| version.0))
-        }
-        None => Ok(None),
+    if history.is_none() {
+        return Ok(None);
     }
+    let found = VersionStore::of(skill)?.present_version(env!("CARGO_PKG_VERSION"))?;
+    if found.is_none() {
+        printer.say(
+            "warning: the skill is no stored version, so `compare` will not find these runs; \
+             `skillgauge snapshot` first if it should",
+        );
+    }
+    Ok(found.map(|version| version.0))
+}
+
+/// The number under which gradings are kept: a skill that was changed is not the version that it was, but may be the next.
+fn graded_version(prepared: &Prepared, target: &Target) -> u64 {
+    let next = || history(&target.workspace).map_or(0, |history| history.versions.len() as u64);
+    prepared.record.version.unwrap_or_else(next)
 }
 
 fn history(workspace: &Workspace) -> Option<History> {
