@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use skillgauge_core::version::{Commits, Stamp, VersionError, VersionNumber, VersionStore};
-use skillgauge_core::workspace::{Holder, WorkspaceError, WorkspaceLock};
+use skillgauge_core::workspace::{Holder, Workspace, WorkspaceError, WorkspaceLock};
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::Spent;
@@ -29,6 +29,17 @@ impl From<VersionError> for CommandError {
 impl From<WorkspaceError> for CommandError {
     fn from(error: WorkspaceError) -> Self {
         Self::usage(error.to_string(), error.hint())
+    }
+}
+
+/// Fills in the mean scores of a history after grading. A workspace without one, or beside no skill, has none to fill in.
+pub(crate) fn record_scores(workspace: &Workspace, lock: &WorkspaceLock, printer: &Printer) {
+    let name = workspace.root().file_name().and_then(|name| name.to_str());
+    let Some(skill) = name.and_then(|name| name.strip_suffix("-workspace")) else { return };
+    let Ok(store) = VersionStore::of(&workspace.root().with_file_name(skill)) else { return };
+    match store.record_scores(PROGRAM, lock) {
+        Ok(()) | Err(VersionError::NoHistory { .. }) => {}
+        Err(error) => printer.say(&format!("warning: the history has no new scores: {error}")),
     }
 }
 

@@ -129,3 +129,61 @@ fn without_runs_or_comparisons_there_is_advice() {
     told.push_str(&project.run(&["analyze", "one"]));
     insta::assert_snapshot!(told);
 }
+
+const CASES_JUDGE: &str = r#"#!/bin/sh
+cat > /dev/null
+c='{"details": "It does.", "passed": true}'
+echo "{\"criteria\": {\"C1\": {\"reasoning\": \"It is there.\", \"quotes\": [\"Hello, reader\"], \"score\": 4}}, \"conventions\": {\"description_field\": $c, \"progressive_disclosure\": $c, \"type_alignment\": $c}, \"claims\": [], \"user_notes_summary\": \"\", \"eval_feedback\": \"\"}"
+"#;
+
+/// From the first version over real runs to a comparison: each run belongs to the version that was run.
+#[test]
+fn runs_belong_to_the_version_that_was_run_and_fill_in_its_score() {
+    let project = crate::run::greeter();
+    let suite = json!({"version": "1.0", "cases": [{"id": "hello", "prompt": "Greet the reader", "expectations": [
+        {"criterion": "greeting", "description": "The file says hello to the reader", "required": true}]}]});
+    project
+        .file("greeter/evals/evals.json", suite.to_string())
+        .file("cases_judge.sh", CASES_JUDGE)
+        .file("comparator.sh", COMPARATOR.replace("A good result", "Hello, reader"));
+    let run = || {
+        let judge = "command:sh ./cases_judge.sh";
+        project.run(&[
+            "run",
+            "greeter",
+            "--agent",
+            "command:./agent.sh",
+            "--judge",
+            judge,
+            "--baseline",
+            "none",
+            "--runs",
+            "1",
+        ])
+    };
+    let read = |path: &str| -> Value { serde_json::from_slice(&project.read(path)).unwrap() };
+    let version = |number: u64| {
+        read(&format!("greeter-workspace/iteration-{number}/iteration.json"))["version"].clone()
+    };
+    project.run(&["snapshot", "greeter"]);
+    let shown = run();
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert_eq!(version(1), 0);
+    assert_eq!(read("greeter-workspace/history.json")["versions"][0]["average_score"], 4.0);
+
+    project.file("greeter/notes.md", "Be kind.\n");
+    let shown = run();
+    assert!(shown.contains("the skill is no stored version"), "{shown}");
+    assert_eq!(version(2), Value::Null);
+    project.run(&["snapshot", "greeter"]);
+    run();
+    assert_eq!(version(3), 1);
+
+    let shown = project.run(&["compare", "greeter", "--judge", "command:sh ./comparator.sh"]);
+    assert!(
+        shown.starts_with("exit code: 0\n") && shown.contains("v1 against v0: not enough runs"),
+        "{shown}"
+    );
+    let history = project.stdout(&["history", "greeter"]);
+    assert!(history.contains("4.0") && history.contains("1/1"), "{history}");
+}

@@ -21,6 +21,8 @@ mod report;
 mod route;
 mod run;
 mod schema;
+mod report;
+mod run;
 mod schema;
 mod transcript;
 mod transcript;

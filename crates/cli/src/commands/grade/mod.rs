@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use skillgauge_core::workspace::{Holder, WorkspaceLock};
+use skillgauge_core::workspace::{Holder, Workspace, WorkspaceLock};
 use skillgauge_format::Case;
 use skillgauge_run::agent::timestamp;
 use skillgauge_run::grade::{GradeTask, Instead, Judge, find_runs, grade_all, is_graded};
@@ -18,7 +18,7 @@ use super::Outcome;
 use crate::args::GradeArgs;
 use crate::printer::CommandError;
 use crate::session::Session;
-use crate::{ExitCode, Printer, judge};
+use crate::{ExitCode, Printer, judge, keep};
 use summary::Summary;
 
 pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
         return Ok(ExitCode::Success);
     }
     let judge = judge_for(&tasks, args, &session)?;
-    let _locks = lock(&tasks)?;
+    let locks = lock(&tasks)?;
     let jobs = session.settings.jobs(&args.budget);
     let budget = Arc::new(Budget::new(
         session.settings.max_calls(&args.budget),
@@ -47,6 +47,9 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
     ));
     let work = grade_all(tasks, judge, jobs, Arc::clone(&budget), &session.cancel, |_, _| {});
     let ends = session.block_on(printer, work)?;
+    for (workspace, lock) in &locks {
+        keep::record_scores(workspace, lock, printer);
+    }
     for (task, end) in &ends {
         summary.add(task, end);
     }
@@ -71,13 +74,15 @@ fn judge_for(
 }
 
 /// Keeps others from writing to the workspaces. A folder that is no iteration of ours is in no workspace.
-fn lock(tasks: &[GradeTask]) -> Result<Vec<WorkspaceLock>, CommandError> {
+fn lock(tasks: &[GradeTask]) -> Result<Vec<(Workspace, WorkspaceLock)>, CommandError> {
     let ours = tasks.iter().filter(|task| task.iteration.record_file().is_file());
     let workspaces: BTreeMap<PathBuf, _> =
         ours.map(|task| (task.workspace.root().to_owned(), &task.workspace)).collect();
-    let lock = |workspace: &&skillgauge_core::workspace::Workspace| {
+    let lock = |workspace: &&Workspace| {
         let locked = workspace.lock(&holder());
-        locked.map_err(|error| CommandError::usage(error.to_string(), error.hint()))
+        let locked =
+            locked.map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+        Ok(((*workspace).clone(), locked))
     };
     workspaces.values().map(lock).collect()
 }

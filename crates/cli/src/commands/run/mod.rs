@@ -13,8 +13,7 @@ mod target;
 
 use std::sync::Arc;
 
-use skillgauge_core::version::VersionStore;
-use skillgauge_core::workspace::{Holder, WorkspaceLock};
+use skillgauge_core::workspace::Holder;
 use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::{self, Budget, Continuation, Evaluator, Means};
 use skillgauge_run::pool::RetryRules;
@@ -23,7 +22,7 @@ use super::Outcome;
 use crate::args::RunArgs;
 use crate::printer::CommandError;
 use crate::session::Session;
-use crate::{ExitCode, Printer};
+use crate::{ExitCode, Printer, keep};
 use plan::show_plan;
 use progress::Progress;
 use request::Asked;
@@ -81,17 +80,9 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     )?;
     progress.finish();
     let driven = driven.map_err(workspace_error)?;
-    record_scores(&target, &lock)?;
+    keep::record_scores(&target.workspace, &lock, printer);
     let ended = summary::Ended { args, begun: &begun, driven: &driven, plan: &plan };
     ended.conclude(&session, printer)
-}
-
-/// Fills the versions' mean scores in from their gradings; there are none without a history.
-fn record_scores(target: &Target, lock: &WorkspaceLock) -> Result<(), CommandError> {
-    if target.workspace.root().join("history.json").is_file() && target.is_beside() {
-        VersionStore::of(&target.skill)?.record_scores(env!("CARGO_PKG_VERSION"), lock)?;
-    }
-    Ok(())
 }
 
 /// Who we are, for others that want to write.

@@ -1,6 +1,5 @@
 //! Who runs, who judges, how often and against what: flags, then the project's settings, then the suite, then defaults.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -57,7 +56,7 @@ impl Asked {
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
-            version: present_version(&target.skill, history.as_ref())?,
+            version: present_version(&target.skill, history.as_ref(), printer)?,
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -102,7 +101,7 @@ impl Asked {
             checks: std::mem::take(&mut self.checks),
             judge: self.judge.clone(),
             skill: target.skill.clone(),
-            version: prepared.record.version.unwrap_or_default(),
+            version: graded_version(prepared, target),
             workspace: target.workspace.clone(),
             skill_name: prepared.record.skill_name.clone(),
             scripts: Scripts::new(
@@ -211,23 +210,25 @@ fn open_judge(
 fn present_version(
     skill: &std::path::Path,
     history: Option<&History>,
+    printer: &Printer,
 ) -> Result<Option<u64>, CommandError> {
-    match history {
-        Some(_) => {
-            let found = VersionStore::of(skill)?.present_version(env!("CARGO_PKG_VERSION"))?;
-            Ok(found.map(|version| version.0))
-        }
-        None => Ok(None),
+    if history.is_none() {
+        return Ok(None);
     }
+    let found = VersionStore::of(skill)?.present_version(env!("CARGO_PKG_VERSION"))?;
+    if found.is_none() {
+        printer.say(
+            "warning: the skill is no stored version, so `compare` will not find these runs; \
+             `skillgauge snapshot` first if it should",
+        );
+    }
+    Ok(found.map(|version| version.0))
 }
 
-/// The version that is measured. A skill that was changed since its last snapshot is what the next one will store.
-fn version(skill: &Path, history: Option<&History>) -> Result<Option<u64>, CommandError> {
-    let Some(history) = history else { return Ok(None) };
-    let store = VersionStore::of(skill)?;
-    let present = store.present_version(env!("CARGO_PKG_VERSION"))?;
-    let next = history.versions.iter().map(|entry| entry.version + 1).max();
-    Ok(present.map(|number| number.0).or(next))
+/// The number under which gradings are kept: a skill that was changed is not the version that it was, but may be the next.
+fn graded_version(prepared: &Prepared, target: &Target) -> u64 {
+    let next = || history(&target.workspace).map_or(0, |history| history.versions.len() as u64);
+    prepared.record.version.unwrap_or_else(next)
 }
 
 fn history(workspace: &Workspace) -> Option<History> {

@@ -35,11 +35,6 @@ impl Target {
         };
         Ok(Self { skill, suite, workspace })
     }
-
-    /// Whether the workspace is the skill's own, and not one that the user named.
-    pub(super) fn is_beside(&self) -> bool {
-        Workspace::beside(&self.skill).is_ok_and(|own| own == self.workspace)
-    }
 }
 
 /// A skill with errors would not be loaded by an agent, so nothing is measured with it.
