@@ -14,7 +14,6 @@ mod package;
 mod run;
 mod report;
 mod lint_evals;
-mod package;
 mod schema;
 mod transcript;
 mod trigger;
