@@ -102,7 +102,12 @@ fn machines_get_the_same_as_json_and_as_annotations() {
 #[test]
 fn a_sound_suite_has_no_findings() {
     let project = project(Some(&good_suite()), None);
-    insta::assert_snapshot!(project.run(&["lint-evals", "my-skill", "--strict"]), @"");
+    insta::assert_snapshot!(project.run(&["lint-evals", "my-skill", "--strict"]), @"
+    exit code: 0
+    ----- stdout
+    6 cases: no findings
+    ----- stderr
+    ");
 }
 
 #[test]
@@ -117,7 +122,14 @@ fn warnings_fail_only_under_strict() {
 #[test]
 fn nothing_to_read_is_bad_input() {
     let project = project(None, None);
-    insta::assert_snapshot!(project.run(&["lint-evals", "my-skill"]), @"");
+    insta::assert_snapshot!(project.run(&["lint-evals", "my-skill"]), @"
+    exit code: 2
+    ----- stdout
+    ----- stderr
+    error: my-skill has neither evals/evals.json nor evals/triggers.json
+
+    hint: `skillgauge init SKILL` makes a suite to begin with, --evals names another file
+    ");
     assert_eq!(project.exit_code(&["lint-evals", "nowhere"]), Some(2));
     assert_eq!(project.exit_code(&["lint-evals", "my-skill", "--evals", "nowhere.json"]), Some(2));
     project.file("set.json", BAD_TRIGGERS);
