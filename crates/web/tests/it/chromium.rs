@@ -44,7 +44,8 @@ fn program() -> PathBuf {
         .iter()
         .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)))
         .find(|program| program.is_file());
-    found.unwrap_or_else(|| panic!("these tests need Chromium: run scripts/install-needs"))
+    assert!(found.is_some(), "these tests need Chromium: run scripts/install-needs");
+    found.unwrap()
 }
 
 impl Chromium {
