@@ -24,7 +24,11 @@ fn script() -> Script {
     };
     let judge = |rule: Rule| rule.prompt("Expectations to judge");
     Script::new()
-        .rule(judge(Rule::reply(Reply::json(verdict(json!(["Hello, reader"]), "pass")))).last_user("Hello, reader").named("pass"))
+        .rule(
+            judge(Rule::reply(Reply::json(verdict(json!(["Hello, reader"]), "pass"))))
+                .last_user("Hello, reader")
+                .named("pass"),
+        )
         .rule(judge(Rule::reply(Reply::json(verdict(json!([]), "fail")))).named("fail"))
         .rule(
             Rule::reply(Reply::tool("Skill", json!({"skill": "greeter"})))
@@ -33,15 +37,30 @@ fn script() -> Script {
                 .tool_result(ToolResult::Absent)
                 .named("trigger"),
         )
-        .rule(Rule::reply(Reply::tool("Write", write("Hello, reader\n"))).context("- greeter: ").tool_result(ToolResult::Count(1)).named("good"))
-        .rule(Rule::reply(Reply::text("Done.")).context("- greeter: ").tool_result(ToolResult::Count(2)).named("end"))
-        .rule(Rule::reply(Reply::tool("Write", write("whatever\n"))).tool_result(ToolResult::Absent).named("bad"))
+        .rule(
+            Rule::reply(Reply::tool("Write", write("Hello, reader\n")))
+                .context("- greeter: ")
+                .tool_result(ToolResult::Count(1))
+                .named("good"),
+        )
+        .rule(
+            Rule::reply(Reply::text("Done."))
+                .context("- greeter: ")
+                .tool_result(ToolResult::Count(2))
+                .named("end"),
+        )
+        .rule(
+            Rule::reply(Reply::tool("Write", write("whatever\n")))
+                .tool_result(ToolResult::Absent)
+                .named("bad"),
+        )
         .rule(Rule::reply(Reply::text("Done.")).named("done"))
 }
 
 #[test]
 fn the_real_claude_code_is_run_with_and_without_the_skill_and_judged() {
-    let found = real::for_test(RealAgent::Claude).unwrap_or_else(|error| panic!("claude is not usable: {error}"));
+    let found = real::for_test(RealAgent::Claude)
+        .unwrap_or_else(|error| panic!("claude is not usable: {error}"));
     let Some(program) = found else { return };
     let server = Server::start(script()).unwrap();
     let project = Project::new();
@@ -49,7 +68,16 @@ fn the_real_claude_code_is_run_with_and_without_the_skill_and_judged() {
     std::os::unix::fs::symlink(program, project.path().join("bin/claude")).unwrap();
     let path = format!("{}:/usr/bin:/bin", project.path().join("bin").display());
     let mut command = project.command(&[
-        "run", "greeter", "--agent", "claude", "--model", "claude-sonnet-4-5", "--judge", "anthropic:claude-haiku-4-5", "--timeout", "2m",
+        "run",
+        "greeter",
+        "--agent",
+        "claude",
+        "--model",
+        "claude-sonnet-4-5",
+        "--judge",
+        "anthropic:claude-haiku-4-5",
+        "--timeout",
+        "2m",
     ]);
     command
         .env("PATH", path)

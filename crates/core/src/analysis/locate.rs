@@ -110,10 +110,8 @@ pub(super) fn locate(
     let name = file.trim_start_matches("./");
     let named = files.texts.get_key_value(name).filter(|(_, text)| count(text) > 0);
     let mut holding = files.texts.iter().filter(|(_, text)| count(text) > 0);
-    let (name, text) = match named.or_else(|| holding.next().filter(|_| holding.next().is_none())) {
-        Some(found) => found,
-        None => return Err(Misplaced::Nowhere),
-    };
+    let only = || holding.next().filter(|_| holding.next().is_none());
+    let Some((name, text)) = named.or_else(only) else { return Err(Misplaced::Nowhere) };
     match count(text) {
         1 => Ok(name.clone()),
         count => Err(Misplaced::Ambiguous { file: name.clone(), count }),

@@ -114,6 +114,7 @@ fn list(fields: &[&'static str]) -> String {
 
 /// One check that is ready.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "the field is called so in the suite")]
 pub(super) struct Check {
     pub(super) id: String,
     pub(super) description: String,
@@ -287,6 +288,10 @@ impl Compiler<'_> {
     }
 
     /// What is looked for, if anything is.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer one says that a problem was noted, as everywhere here"
+    )]
     fn perhaps_needle(&mut self) -> Option<Option<Needle>> {
         let check = self.expectation;
         self.exclusive(&[
@@ -302,7 +307,7 @@ impl Compiler<'_> {
         }
         let one = check.match_text.clone().map(|text| vec![text]);
         let Some(texts) = one.or_else(|| check.match_any.clone()) else { return Some(None) };
-        match Needle::texts(texts) {
+        match Needle::texts(&texts) {
             Some(needle) => Some(Some(needle)),
             None => self.refuse(CheckProblemKind::Texts),
         }
@@ -341,7 +346,7 @@ impl Compiler<'_> {
         match (&self.expectation.equals, needle) {
             (None, None) => Some(Wanted::Anything),
             (Some(value), None) => Some(Wanted::Equal(value.clone())),
-            (None, Some(needle)) => Some(Wanted::Containing(needle)),
+            (None, Some(needle)) => Some(Wanted::Containing(Box::new(needle))),
             (Some(_), Some(_)) => {
                 let fields = vec!["equals", "match", "match_any", "match_regex"];
                 self.refuse(CheckProblemKind::Exclusive { fields })

@@ -56,7 +56,7 @@ impl Glob {
         let names_hidden =
             |part: &&str| part.starts_with('.') || part.contains("{.") || part.contains(",.");
         // A brace around slashes makes parts that are no globs; they are left out.
-        let hidden = pattern.split('/').filter(names_hidden).filter_map(|part| matcher_of(part));
+        let hidden = pattern.split('/').filter(names_hidden).filter_map(matcher_of);
         Ok(Self { source: source.to_owned(), matcher, scope, hidden: hidden.collect() })
     }
 

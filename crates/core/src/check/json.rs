@@ -19,7 +19,7 @@ use super::verdict::{Finding, Verdict};
 pub(super) enum Wanted {
     Anything,
     Equal(Json),
-    Containing(Needle),
+    Containing(Box<Needle>),
 }
 
 /// Every matching file obeys the schema, and there is one.

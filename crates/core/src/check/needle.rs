@@ -11,12 +11,12 @@ use crate::python_regex::{PatternError, PythonRegex, SearchError};
 #[derive(Debug)]
 pub(super) enum Needle {
     Texts { texts: Vec<String>, search: AhoCorasick },
-    Regex(PythonRegex),
+    Regex(Box<PythonRegex>),
 }
 
 impl Needle {
     /// Texts of which one is enough; nothing when they are too many for the search.
-    pub(super) fn texts(texts: Vec<String>) -> Option<Self> {
+    pub(super) fn texts(texts: &[String]) -> Option<Self> {
         // Texts are read as Python reads them, with one kind of line end.
         let texts: Vec<String> = texts.iter().map(|text| text.replace("\r\n", "\n")).collect();
         let search =
@@ -25,7 +25,7 @@ impl Needle {
     }
 
     pub(super) fn regex(pattern: &str) -> Result<Self, PatternError> {
-        PythonRegex::new(pattern).map(Self::Regex)
+        PythonRegex::new(pattern).map(Box::new).map(Self::Regex)
     }
 
     /// The first place from `start` on.

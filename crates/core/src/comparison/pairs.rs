@@ -75,10 +75,10 @@ pub fn pairs(workspace: &Workspace, versions: [VersionNumber; 2]) -> Result<Pair
     for (case, old) in old {
         match new.remove(&case) {
             Some(new) if new.prompt == old.prompt => {
-                found.pairs.push(CasePair { case, prompt: old.prompt, runs: [old.run, new.run] })
+                found.pairs.push(CasePair { case, prompt: old.prompt, runs: [old.run, new.run] });
             }
             Some(_) => {
-                found.notes.push(format!("{case}: the task was changed between the two runs"))
+                found.notes.push(format!("{case}: the task was changed between the two runs"));
             }
             None => found.notes.push(format!("{case}: there is no run of {}", versions[1])),
         }

@@ -77,9 +77,9 @@ fn schema() -> Result<AnswerSchema, skillgauge_format::UnsupportedSchema> {
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let required = fields.each_ref().map(|(name, _)| *name).to_vec();
     let properties: Map<String, Value> =
-        fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     json!({
         "type": "object",
         "properties": properties,

@@ -22,8 +22,10 @@ pub(super) fn check(pattern: &str) -> Result<(), PatternError> {
                 }
                 at += 1;
             }
-            // In ECMA-262 `[]` is empty; in Python the bracket is the first member.
-            ('[', Some(']')) if !in_class => return refuse(at, 2),
+            // In ECMA-262 `[]` is empty; in Python the bracket is the first member. Possessive quantifiers are Python's.
+            ('[', Some(']')) | ('*' | '+' | '?' | '}', Some('+')) if !in_class => {
+                return refuse(at, 2);
+            }
             ('[', Some('^')) if !in_class && chars.get(at + 2) == Some(&']') => {
                 return refuse(at, 3);
             }
@@ -39,7 +41,6 @@ pub(super) fn check(pattern: &str) -> Result<(), PatternError> {
                     return refuse(at, 4);
                 }
             }
-            ('*' | '+' | '?' | '}', Some('+')) if !in_class => return refuse(at, 2),
             _ => {}
         }
         at += 1;

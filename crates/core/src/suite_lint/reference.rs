@@ -166,7 +166,7 @@ impl Trial<'_> {
             // The reader reports a case without anything, and the rules one that can be seen through without a trial.
             (false, false) if checks.is_empty() || is_known || !is_certain => {}
             (false, false) => {
-                report.add(&PASSES_EMPTY, &view.spot, IDLE.to_owned(), IDLE_HINT.to_owned())
+                report.add(&PASSES_EMPTY, &view.spot, IDLE.to_owned(), IDLE_HINT.to_owned());
             }
         }
         Ok(())

@@ -73,11 +73,11 @@ pub fn merge(shards: &[Iteration], target: &Iteration) -> Result<Merged, MergeEr
         }
     }
     // What is still missing may come with the next shard, so the iteration stays unfinished until then.
-    if !merged.missing.is_empty() {
+    if merged.missing.is_empty() {
+        merged.record.partial = None;
+    } else {
         merged.record.finished = None;
         merged.record.partial = Some(format!("{} runs are missing", merged.missing.len()));
-    } else {
-        merged.record.partial = None;
     }
     target.write_record(&merged.record)?;
     Ok(merged)

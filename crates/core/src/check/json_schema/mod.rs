@@ -93,7 +93,7 @@ impl Reader<'_> {
                 _ => self.refuse(at, "expected a list of schemas that is not empty"),
             },
             Argument::Properties | Argument::PatternProperties => {
-                self.properties(argument, value, at)
+                self.properties(argument, value, at);
             }
             Argument::Types => self.types(value, at),
             Argument::Values => {
