@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use skillgauge_core::check::{self, CompiledChecks};
 use skillgauge_core::version::VersionStore;
-use skillgauge_core::version::VersionStore;
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
 use skillgauge_format::part::Timestamp;
