@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(file.jobs(&BudgetArgs::default()), 8);
         assert_eq!(file.jobs(&BudgetArgs { jobs: Some(2), ..BudgetArgs::default() }), 2);
         assert_eq!(ProjectSettings::default().jobs(&BudgetArgs::default()), JOBS);
-        assert_eq!(file.timeout(&AgentArgs::default()), Some(Duration::from_secs(300)));
+        assert_eq!(file.timeout(&AgentArgs::default()), Some(Duration::from_mins(5)));
         assert_eq!(file.agent(&AgentArgs::default()), "auto");
     }
 

@@ -54,7 +54,7 @@ fn calls_in(code: &str, line: usize) -> Vec<Call> {
         let word = word.trim_matches(['\'', '"', '(', ')', ',']);
         if word == "skillgauge" {
             let is_command = |next: &&&str| next.starts_with(|c: char| c.is_ascii_lowercase());
-            open = words.peek().filter(is_command).is_some();
+            open = words.peek().as_ref().is_some_and(is_command);
             if let Some(command) =
                 words.next_if(|next| next.starts_with(|c: char| c.is_ascii_lowercase()))
             {

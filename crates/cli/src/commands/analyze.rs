@@ -34,20 +34,17 @@ pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
         },
     };
     let mut code = ExitCode::Success;
-    let text = match &args.apply {
-        Some(numbers) => {
-            let (diff, applied) = apply(&store, &analysis, numbers, printer)?;
-            code = applied;
-            diff
+    let text = if let Some(numbers) = &args.apply {
+        let (diff, applied) = apply(&store, &analysis, numbers, printer)?;
+        code = applied;
+        diff
+    } else {
+        if is_kept {
+            printer.say("analysed before; `--again` asks again");
         }
-        None => {
-            if is_kept {
-                printer.say("analysed before; `--again` asks again");
-            }
-            match args.format {
-                CompareFormat::Text => text(&analysis),
-                CompareFormat::Json => write::to_text(&analysis).unwrap_or_default(),
-            }
+        match args.format {
+            CompareFormat::Text => text(&analysis),
+            CompareFormat::Json => write::to_text(&analysis).unwrap_or_default(),
         }
     };
     let mut out = printer.stdout();

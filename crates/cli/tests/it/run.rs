@@ -10,7 +10,7 @@ use skillgauge_format::Kind;
 use crate::command::Project;
 
 /// Writes a good result with the skill and a bad one without, and logs each call outside of its work folder.
-const AGENT: &str = r##"#!/bin/sh
+const AGENT: &str = r#"#!/bin/sh
 cat > /dev/null
 echo call >> "LOG"
 DELAY
@@ -23,16 +23,16 @@ else
 fi
 echo '{"type":"usage","input_tokens":100,"output_tokens":20,"cost_usd":0.01}'
 echo '{"type":"result","text":"done"}'
-"##;
+"#;
 
 /// Passes whatever shows a greeting.
-const JUDGE: &str = r##"#!/bin/sh
+const JUDGE: &str = r#"#!/bin/sh
 if grep -q "Hello, reader"; then
   echo '{"expectations":{"E1":{"reasoning":"greets","quotes":["Hello, reader"],"verdict":"pass"}},"claims":[],"user_notes":{"uncertainties":[],"needs_review":[],"workarounds":[]},"eval_feedback":{"suggestions":[],"overall":""}}'
 else
   echo '{"expectations":{"E1":{"reasoning":"does not greet","quotes":[],"verdict":"fail"}},"claims":[],"user_notes":{"uncertainties":[],"needs_review":[],"workarounds":[]},"eval_feedback":{"suggestions":[],"overall":""}}'
 fi
-"##;
+"#;
 
 /// A skill with a suite of six cases.
 pub(crate) fn greeter() -> Project {

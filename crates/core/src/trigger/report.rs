@@ -248,7 +248,7 @@ mod tests {
         let text = write::to_text(&report).unwrap();
         let problems = Kind::TriggerReport.check(text.as_bytes());
         assert_eq!(
-            problems.into_iter().map(|problem| problem.to_string()).collect::<Vec<_>>(),
+            problems.into_iter().map(std::string::ToString::to_string).collect::<Vec<_>>(),
             Vec::<String>::new()
         );
     }

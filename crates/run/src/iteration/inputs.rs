@@ -3,7 +3,7 @@
 //! A suite names `evals/files/commits.txt`, its prompt says "commits.txt". The folders of the evals are ours and not part
 //! of the task, so they are taken off: the agent finds `commits.txt`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use skillgauge_format::{Case, Dialect};
 
@@ -44,7 +44,7 @@ fn read_one(root: &Path, path: &Path) -> Result<TaskInput, InputError> {
         (!rest.as_os_str().is_empty()).then(|| (root.join(folder), rest.to_owned()))
     });
     match stripped {
-        Some((root, rest)) => TaskInput::read(&root, &PathBuf::from(rest)),
+        Some((root, rest)) => TaskInput::read(&root, &rest),
         None => Ok(whole),
     }
 }

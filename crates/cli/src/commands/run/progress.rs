@@ -99,7 +99,7 @@ impl Progress {
                 self.line(&format!("{id}: not graded: {message}"));
             }
             IterationEvent::Stopped { why } => {
-                self.line(&format!("nothing more is started: {why}"))
+                self.line(&format!("nothing more is started: {why}"));
             }
             IterationEvent::Finished { .. } => {}
         }

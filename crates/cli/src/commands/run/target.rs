@@ -87,7 +87,7 @@ fn read_suite(path: &std::path::Path, printer: &Printer) -> Result<Suite, Comman
             "`skillgauge schema evals-suite` tells what a suite looks like",
         )
     })?;
-    for warning in read.warnings.iter() {
+    for warning in &read.warnings {
         printer.say(&format!("warning: {}:{}", path.display(), warning.with_place()));
     }
     debug_assert_ne!(read.value.dialect(), Dialect::Trigger, "a trigger set is no suite");
