@@ -26,6 +26,7 @@ mod iteration;
 mod page;
 #[path = "aggregate/report.rs"]
 mod report;
+#[expect(dead_code, reason = "other benchmarks use the rest of it")]
 #[path = "validate/sample.rs"]
 mod sample;
 

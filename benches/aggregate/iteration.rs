@@ -114,10 +114,10 @@ fn grading(counter: u64, with_skill: bool) -> Value {
             })
         })
         .collect();
-    let passed = (0..8).filter(|index| passes(*index)).count() as u64;
+    let good = (0..8).filter(|index| passes(*index)).count() as u64;
     json!({
         "expectations": expectations,
-        "summary": {"passed": passed, "failed": 8 - passed, "total": 8, "pass_rate": rate(passed, 8)},
+        "summary": {"passed": good, "failed": 8 - good, "total": 8, "pass_rate": rate(good, 8)},
         "execution_metrics": metrics(counter),
         "claims": [{"claim": "All imports are sorted", "type": "quality", "verified": true, "evidence": "looked"}],
         "user_notes_summary": {"uncertainties": ["Whether generated files count"], "needs_review": [], "workarounds": []},

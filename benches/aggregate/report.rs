@@ -65,9 +65,10 @@ impl Report {
     }
 
     fn goal(&self, out: &mut String) {
+        type Of = fn(&Cost) -> f64;
         let Some(rival) = &self.rival else { return };
         out.push_str("| goal | measured | |\n|---|---|---|\n");
-        let rows: [(&str, fn(&Cost) -> f64); 2] =
+        let rows: [(&str, Of); 2] =
             [("wall time", |cost| cost.wall_seconds), ("CPU time", Cost::cpu_seconds)];
         for (what, of) in rows {
             let ratio = median(&rival.costs, of) / median(&self.ours, of);

@@ -155,8 +155,8 @@ impl Bench {
             }
         }
         let prober = self.prober()?;
-        let probes = specs.len();
-        let (results, cost) = self.timed(probes, async {
+        let count = specs.len();
+        let (results, cost) = self.timed(count, async {
             let batch = Batch { specs, ..Batch::default() };
             Ok(prober.run(batch, &CancellationToken::new(), &mut |_| ()).await?)
         })?;

@@ -21,7 +21,7 @@ pub enum Color {
 }
 
 /// Writes what commands have to say.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Printer {
     color: Color,
 }

@@ -1,5 +1,6 @@
 //! Live progress on standard error: one line that is redrawn on a terminal, a plain line now and then elsewhere.
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -87,10 +88,10 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
     let mut line = format!("{what}: {done}/{total}");
     if fresh > 0 && !elapsed.is_zero() {
         let per_minute = f64::from(fresh) * 60.0 / elapsed.as_secs_f64();
-        line += &format!(", {per_minute:.0} a minute");
+        let _ = write!(line, ", {per_minute:.0} a minute");
         if left > 0 {
             let rest = elapsed.mul_f64(f64::from(left) / f64::from(fresh));
-            line += &format!(", {} left", span(rest));
+            let _ = write!(line, ", {} left", span(rest));
         }
     }
     if !note.is_empty() {

@@ -115,7 +115,7 @@ impl Session {
         work: F,
     ) -> Result<F::Output, CommandError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = listen(self.cancel.clone(), *printer);
+        let listener = listen(self.cancel.clone(), printer.clone());
         Ok(runtime.block_on(async {
             let listener = tokio::spawn(listener);
             let output = work.await;
@@ -131,7 +131,11 @@ async fn listen(cancel: CancellationToken, printer: Printer) {
     cancel.cancel();
     printer.say("stopping; what was measured is kept (once more to stop at once)");
     stop_signal().await;
-    #[expect(clippy::exit, reason = "agents are ended by their guards when this process is gone")]
+    #[expect(
+        clippy::exit,
+        clippy::disallowed_methods,
+        reason = "agents are ended by their guards when this process is gone"
+    )]
     std::process::exit(ExitCode::Interrupted as i32);
 }
 

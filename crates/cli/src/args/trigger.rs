@@ -15,7 +15,6 @@ use super::{AgentArgs, BudgetArgs, TapeArgs};
 /// Exit code 0 when all queries passed, 1 when some failed, 2 for bad input, 3 when the measurement is broken or
 /// incomplete, 130 when it was interrupted: the same command then goes on where it stopped.
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag on the command line")]
 pub struct TriggerArgs {
     /// The skill
     #[arg(value_name = "SKILL")]

@@ -61,11 +61,11 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
     out.write_all(aggregate.summary_text(printer.style()).as_bytes())?;
     out.flush()?;
     Ok(match aggregate.standing() {
-        _ if !merged.missing.is_empty() => ExitCode::Incomplete,
-        Standing::Broken => ExitCode::Incomplete,
-        Standing::Worse => ExitCode::Failure,
+        standing if standing == Standing::Broken || !merged.missing.is_empty() => {
+            ExitCode::Incomplete
+        }
         Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
-        Standing::Fine => ExitCode::Failure,
+        _ => ExitCode::Failure,
     })
 }
 

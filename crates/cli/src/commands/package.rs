@@ -57,6 +57,7 @@ fn target(out: Option<&Path>, packing: &Packing) -> PathBuf {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn refused(error: PackageError) -> CommandError {
     CommandError::usage(error.to_string(), error.hint())
 }

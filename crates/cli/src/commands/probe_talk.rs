@@ -1,5 +1,7 @@
 //! Tells the user what probes are doing: the control, what is known already, counts while they run.
 
+use std::fmt::Write as _;
+
 use skillgauge_core::trigger::Answer;
 use skillgauge_run::probe::ProbeEvent;
 
@@ -68,7 +70,7 @@ impl ProbeTalk {
         let mut note = format!("{} triggered", self.triggers);
         for (count, what) in [(self.errors, "errored"), (self.saved, "saved")] {
             if count > 0 {
-                note += &format!(", {count} {what}");
+                let _ = write!(note, ", {count} {what}");
             }
         }
         self.progress.step(&note);

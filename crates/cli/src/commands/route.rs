@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
     ));
     let budget = probing::budget(&args.probe, &session);
     let prober = probing::prober(&args.probe, &session, &budget);
-    let mut talk = ProbeTalk::of_any("route", *printer);
+    let mut talk = ProbeTalk::of_any("route", printer.clone());
     let routed = session.block_on(printer, async {
         let routed =
             route(&prober, &routing, &session.cancel, &mut |event| talk.hear(&event)).await;

@@ -208,7 +208,7 @@ async fn carry_out(
 ) -> Result<Vec<(&'static str, Measured)>, ProbeError> {
     let mut all = Vec::new();
     for Arm { name, measurement } in arms {
-        let mut talk = ProbeTalk::new(name, &measurement.skill.name, *printer);
+        let mut talk = ProbeTalk::new(name, &measurement.skill.name, printer.clone());
         let measured =
             measure(&prober, measurement, queries, &session.cancel, &mut |event| talk.hear(&event))
                 .await;

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let body = read.document().map(Document::body).unwrap_or_default();
     let work = Work { args, subject: &subject, set: &set, session: &session, store: &store, body };
     let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), budget, history);
-    let mut talk = TuneTalk::new(&subject.skill.name, *printer);
+    let mut talk = TuneTalk::new(&subject.skill.name, printer.clone());
     let tuned = session.block_on(printer, async {
         let tuned = tune(tuning, &session.cancel, &mut |event| talk.hear(&event)).await;
         talk.end();

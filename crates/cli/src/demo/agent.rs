@@ -26,7 +26,10 @@ pub(super) fn play(prompt: &mut dyn Read, out: &mut dyn Write) -> io::Result<()>
         say(json!({ "type": "skill", "name": SKILL, "state": "asked" }))?;
         say(json!({ "type": "skill", "name": SKILL, "state": "loaded" }))?;
     }
-    let file = text.split_whitespace().find(|word| word.ends_with(".txt")).unwrap_or("commits.txt");
+    let file = text
+        .split_whitespace()
+        .find(|word| Path::new(word).extension().is_some_and(|end| end == "txt"))
+        .unwrap_or("commits.txt");
     say(json!({ "type": "tool_use", "id": "1", "name": "Read", "input": { "path": file } }))?;
     let commits = fs_err::read_to_string(file);
     let (output, is_error) = match &commits {

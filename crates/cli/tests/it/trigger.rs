@@ -83,8 +83,9 @@ impl Stage {
 
     fn report(&self, args: &[&str]) -> (Option<i32>, Value) {
         let output = self.output(&[args, &["--format", "json"]].concat());
-        let report = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{error}: {}", self.project.shown(&output)));
+        let report: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+        assert!(report.is_some(), "{}", self.project.shown(&output));
+        let report = report.unwrap_or_default();
         (output.status.code(), report)
     }
 

@@ -39,6 +39,7 @@ impl Run {
         self.file(&format!("outputs/{path}"), content)
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
     fn transcript(self, events: &[Value], end: Value) -> Self {
         let mut lines = vec![json!({
             "format": "transcript", "version": {"major": 1, "minor": 0}, "adapter": "command", "agent": "command"

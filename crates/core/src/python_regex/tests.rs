@@ -26,7 +26,10 @@ struct Table {
     rows: Vec<Row>,
 }
 
-fn answer(row: &Row) -> Result<Option<Vec<Option<(usize, usize)>>>, String> {
+/// The span of each group, if anything matches.
+type Groups = Option<Vec<Option<(usize, usize)>>>;
+
+fn answer(row: &Row) -> Result<Groups, String> {
     let regex = PythonRegex::new(&row.pattern).map_err(|error| error.to_string())?;
     for (name, number) in &row.names {
         assert_eq!(regex.group_names()[*number].as_deref(), Some(name.as_str()), "{row:?}");

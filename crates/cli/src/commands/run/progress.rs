@@ -1,5 +1,6 @@
 //! Live progress on standard error: one line that is written over on a terminal, one line per run elsewhere.
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(printer: &Printer, planned: usize) -> Self {
         Self {
-            printer: *printer,
+            printer: printer.clone(),
             is_terminal: std::io::stderr().is_terminal(),
             planned,
             before: 0,
@@ -139,10 +140,10 @@ impl Progress {
             self.planned, self.running, self.graded
         );
         if self.failed > 0 {
-            text.push_str(&format!(", {} without a result", self.failed));
+            let _ = write!(text, ", {} without a result", self.failed);
         }
         if self.cost > 0.0 {
-            text.push_str(&format!(", ${:.2}", self.cost));
+            let _ = write!(text, ", ${:.2}", self.cost);
         }
         text.push_str(&self.pace());
         let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");

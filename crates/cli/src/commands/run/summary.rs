@@ -151,10 +151,9 @@ impl Ended<'_> {
             return ExitCode::Incomplete;
         }
         match aggregate.standing() {
-            Standing::Worse => ExitCode::Failure,
             Standing::Broken => ExitCode::Incomplete,
             Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
-            Standing::Fine => ExitCode::Failure,
+            Standing::Fine | Standing::Worse => ExitCode::Failure,
         }
     }
 }
