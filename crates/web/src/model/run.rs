@@ -84,6 +84,8 @@ impl Run {
             (read("run.json"), read("grading.json"), read("structural.json"), read("timing.json"));
         if let Some(structural) = &structural {
             run.take_verdicts(structural);
+            // Checks alone are no grading: the judge may still fail the run.
+            run.pass_rate = None;
             run.gate_passed = truth(structural, "gate_passed");
         }
         if let Some(grading) = &grading {

@@ -36,6 +36,10 @@ pub struct TriggerReport {
     pub description: String,
     /// The threshold of the rate.
     pub threshold: f64,
+    /// How the rates were found: through an agent, by a request; absent when the report does not say.
+    pub via: Option<String>,
+    /// What the reader should know before believing the rates.
+    pub warnings: Vec<String>,
     /// The queries.
     pub queries: Vec<Query>,
 }
@@ -64,8 +68,12 @@ pub struct Route {
     pub file: String,
     /// The names of rows and columns.
     pub labels: Vec<String>,
-    /// Counts by the skill that was right (row) and the one that was loaded (column).
+    /// Completed runs by the skill that wants the query (row) and the one that took it (column).
     pub counts: Vec<Vec<u64>>,
+    /// Whether the words were compared and nothing was measured.
+    pub is_estimate: bool,
+    /// What the reader should know before believing the numbers.
+    pub warnings: Vec<String>,
 }
 
 /// The rounds of a loop that improves a description.
@@ -131,15 +139,21 @@ impl Triggering {
 impl TriggerReport {
     fn parse(file: &str, value: &Value) -> Option<Self> {
         let queries: Vec<Query> = items(value, "results").iter().filter_map(Query::parse).collect();
-        if queries.is_empty() {
+        // An estimate from words is no measurement, and must not look like one.
+        if queries.is_empty() || text(value, "format").as_deref() == Some("trigger-estimate") {
             return None;
         }
+        let measurement = value.get("measurement").unwrap_or(&Value::Null);
+        let how = ["via", "agent", "model"].map(|key| text(measurement, key));
+        let how: Vec<String> = how.into_iter().flatten().collect();
         let summary = value.get("summary").unwrap_or(&Value::Null);
         Some(Self {
             file: file.to_owned(),
             skill_name: text(value, "skill_name").unwrap_or_default(),
             description: text(value, "description").unwrap_or_default(),
             threshold: number(summary, "threshold").unwrap_or(0.5),
+            via: (!how.is_empty()).then(|| how.join(", ")),
+            warnings: texts(value, "warnings"),
             queries,
         })
     }
@@ -174,8 +188,13 @@ impl Route {
             None => (value, confusion),
         };
         let mut table: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-        if let (Some(rows), labels) = (confusion.as_array(), label_names(value)) {
-            for (row, label) in rows.iter().zip(&labels) {
+        let rows = confusion.as_array().or_else(|| confusion.get("rows")?.as_array());
+        let mut order = label_names(confusion);
+        if order.is_empty() {
+            order = label_names(value);
+        }
+        if let (Some(rows), labels) = (rows, &order) {
+            for (row, label) in rows.iter().zip(labels) {
                 let counts = row.as_array()?.iter().map(|cell| cell.as_u64().unwrap_or_default());
                 table.insert(label.clone(), labels.iter().cloned().zip(counts).collect());
             }
@@ -187,8 +206,10 @@ impl Route {
                 table.insert(row.clone(), cells.collect());
             }
         }
-        let mut labels: Vec<String> = table.keys().cloned().collect();
-        for name in table.values().flat_map(BTreeMap::keys) {
+        // The report's own order, in which `none` comes last.
+        let mut labels: Vec<String> =
+            order.into_iter().filter(|name| table.contains_key(name)).collect();
+        for name in table.keys().chain(table.values().flat_map(BTreeMap::keys)) {
             if !labels.contains(name) {
                 labels.push(name.clone());
             }
@@ -200,8 +221,18 @@ impl Route {
             .iter()
             .map(|row| labels.iter().map(|column| cell(row, column)).collect())
             .collect();
-        (!labels.is_empty()).then(|| Self { file: file.to_owned(), labels, counts })
+        (!labels.is_empty()).then(|| Self {
+            file: file.to_owned(),
+            labels,
+            counts,
+            is_estimate: text(value, "basis").as_deref() == Some("estimate"),
+            warnings: texts(value, "warnings"),
+        })
     }
+}
+
+fn texts(value: &Value, key: &str) -> Vec<String> {
+    items(value, key).iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 fn label_names(value: &Value) -> Vec<String> {
@@ -231,13 +262,12 @@ impl TuningLoop {
                 })
             })
             .collect();
-        let warnings = items(value, "warnings").iter();
         Some(Self {
             file: file.to_owned(),
             best: text(value, "final_description").unwrap_or_else(|| original.clone()),
             original,
             rounds,
-            warnings: warnings.filter_map(|item| item.as_str().map(str::to_owned)).collect(),
+            warnings: texts(value, "warnings"),
         })
     }
 }
@@ -258,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_confusion_matrix_is_read_as_lists_and_as_objects() {
-        let lists = json!({"labels": ["a", "none"], "matrix": [[3, 1], [0, 2]]});
+        let lists = json!({"matrix": {"labels": ["a", "none"], "rows": [[3, 1], [0, 2]]}});
         let objects = json!({"confusion": {"a": {"a": 3, "none": 1}, "none": {"none": 2}}});
         let ours = json!({"matrix": {"labels": ["a", "none"], "rows": [[3, 1], [0, 2]]}});
         for value in [lists, objects, ours] {

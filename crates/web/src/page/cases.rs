@@ -108,7 +108,8 @@ pub(crate) fn state(run: &Run) -> (&'static str, Tone, String) {
         RunState::Passed => ("✓", Tone::Good, format!("passed, {share}")),
         RunState::Failed => ("✗", Tone::Bad, format!("failed, {share} passed")),
         RunState::Broken => {
-            let outcome = run.outcome.as_deref().unwrap_or("unreadable");
+            let outcome = run.outcome.as_deref().filter(|outcome| *outcome != "completed");
+            let outcome = outcome.unwrap_or("the grading is unreadable");
             ("!", Tone::Warn, format!("not measured, {}", show::words(outcome)))
         }
         RunState::Ungraded => ("○", Tone::Quiet, "not graded".to_owned()),

@@ -16,6 +16,8 @@ use crate::model::trigger::{Query, Route, TriggerReport, Triggering, TuningLoop}
 struct ReportView {
     file: String,
     sentence: String,
+    via: Option<String>,
+    warnings: Vec<String>,
     description: String,
     confusion: Table,
     queries: Table,
@@ -85,6 +87,8 @@ fn report_view(index: usize, report: &TriggerReport) -> ReportView {
     ReportView {
         file: report.file.clone(),
         sentence,
+        via: report.via.clone(),
+        warnings: report.warnings.clone(),
         description: report.description.clone(),
         confusion: confusion(index, report),
         queries: table.finish(),
@@ -130,9 +134,10 @@ fn confusion(index: usize, report: &TriggerReport) -> Table {
 /// What the page of routing shows.
 pub(crate) fn routing(found: &Triggering) -> Value {
     let tables = found.routes.iter().enumerate();
-    let tables: Vec<(String, String, Table)> = tables
+    let tables: Vec<(String, String, Table, &[String])> = tables
         .map(|(index, route)| {
-            (route.file.clone(), route_sentence(route), route_table(index, route))
+            let sentence = route_sentence(route);
+            (route.file.clone(), sentence, route_table(index, route), route.warnings.as_slice())
         })
         .collect();
     context! { routes => view(tables) }
@@ -142,11 +147,12 @@ fn route_sentence(route: &Route) -> String {
     let right: u64 =
         route.counts.iter().enumerate().filter_map(|(index, row)| row.get(index)).sum();
     let all: u64 = route.counts.iter().flatten().sum();
-    format!("{right} of {all} queries went to the skill that they belong to")
+    let basis = if route.is_estimate { "By the words alone, not measured: " } else { "" };
+    format!("{basis}{right} of {all} runs went to the skill that wants the query")
 }
 
 fn route_table(index: usize, route: &Route) -> Table {
-    let mut columns = vec![("belongs to, by went to", Align::Left)];
+    let mut columns = vec![("wanted by, by taken by", Align::Left)];
     columns.extend(route.labels.iter().map(|label| (label.as_str(), Align::Right)));
     let mut table = Table::new(&format!("route-{index}"), "Where queries went", &columns);
     for (row, (label, counts)) in route.labels.iter().zip(&route.counts).enumerate() {

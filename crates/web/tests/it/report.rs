@@ -22,7 +22,7 @@ fn the_report_shows_every_page_in_one_file() {
         "Since the iteration before",
         "Not discriminating",
         "Round 2 is best: 75 % of the held-out queries pass",
-        "27 of 30 queries went to the skill that they belong to",
+        "27 of 30 runs went to the skill that wants the query",
         "v1 wins over v0; the comparator changed its mind",
         "not measured",
         "release-notes loaded",
@@ -91,7 +91,7 @@ fn an_empty_and_a_broken_workspace_are_shown_as_such() {
     let html = report(&broken.root()).unwrap();
     assert!(html.contains("<code>benchmark.json</code>: not JSON"));
     assert!(html.contains("<code>grading.json</code>: not JSON"));
-    assert!(html.contains("not measured, unreadable"));
+    assert!(html.contains("not measured, the grading is unreadable"));
     assert!(html.contains("a line that is no event"));
 }
 

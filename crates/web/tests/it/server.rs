@@ -61,7 +61,7 @@ async fn every_page_is_there_and_leads_to_the_others() {
         ("overview", "90 % of the expectations pass with skill"),
         ("cases", "What fails comes first"),
         ("trigger", "3 of 5 queries pass"),
-        ("routing", "27 of 30 queries went"),
+        ("routing", "27 of 30 runs went"),
         ("tuning", "Round 2 is best"),
         ("versions", "v1 wins over v0"),
         ("review", "people and judge"),

@@ -158,11 +158,9 @@ impl Fixture {
         }));
         self.json(
             "trigger/route.json",
-            &json!({"confusion": {
-                "release-notes": {"release-notes": 9, "changelog": 1, "none": 0},
-                "changelog": {"release-notes": 2, "changelog": 8, "none": 0},
-                "none": {"release-notes": 0, "changelog": 0, "none": 10},
-            }}),
+            &json!({"format": "route-report", "basis": "measured", "matrix": {
+                "labels": ["release-notes", "changelog", "none"], "rows": [[9, 1, 0], [2, 8, 0], [0, 0, 10]],
+            }, "warnings": ["two skills take each other's queries"]}),
         );
         let round = |round: u64, description: &str, train: f64, test: f64| {
             json!({
