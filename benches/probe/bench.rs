@@ -165,7 +165,7 @@ impl Bench {
             .flatten()
             .filter(|result| result.observation.first_loaded() == Some("csv-report"))
             .count();
-        ensure!(triggered * 2 == probes, "{triggered} of {probes} runs loaded the skill");
+        ensure!(triggered * 2 == count, "{triggered} of {count} runs loaded the skill");
         Ok(cost)
     }
 

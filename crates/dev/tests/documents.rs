@@ -1,6 +1,5 @@
 //! What the documents tell a reader to type can be typed: every command and every flag exists.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use skillgauge_dev::project_root;
 

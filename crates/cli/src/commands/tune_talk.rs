@@ -22,7 +22,7 @@ impl TuneTalk {
             TuneEvent::Measuring { round, .. } => {
                 self.end();
                 let what = format!("round {round}");
-                self.probes = Some(ProbeTalk::new(&what, &self.skill, self.printer));
+                self.probes = Some(ProbeTalk::new(&what, &self.skill, self.printer.clone()));
             }
             TuneEvent::Probe(event) => {
                 if let Some(probes) = &mut self.probes {
