@@ -164,6 +164,10 @@
     source.addEventListener("error", () => {
       if (!bar.hidden) bar.textContent = "Live: connection lost, trying again";
     });
+    // A page that was left may be kept for the way back, and its connection with it. A browser has six to one server, so
+    // the seventh page would wait for a minute.
+    addEventListener("pagehide", () => source.close(), { once: true });
+    addEventListener("pageshow", (event) => event.persisted && follow(address), { once: true });
   }
   async function refresh() {
     // A page in which a person is typing stays as it is.

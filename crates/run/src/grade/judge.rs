@@ -143,7 +143,7 @@ mod tests {
             ("anthropic:claude-sonnet-4-5", "claude-sonnet-4-5-20250929", true),
             ("claude:claude-sonnet-4-5", "anthropic/claude-sonnet-4-5@20250929", true),
             ("openai:gpt-5", "GPT-5", true),
-            ("openai:qwen3:8b", "qwen3:8b", false),
+            ("openai:qwen3:8b", "qwen3:8b", true),
             ("anthropic:claude-sonnet-4-5", "claude-opus-4-5", false),
             ("openai:gpt-5", "gpt-5-mini", false),
             ("auto", "auto", false),
