@@ -1,6 +1,5 @@
 //! What the documents tell a reader to type can be typed: every command and every flag exists.
 
-
 use skillgauge_dev::project_root;
 
 /// Commands that documents may name before they exist. Empty when all of them are there.
