@@ -33,6 +33,7 @@ build:
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
 	cargo bench -p skillgauge --bench aggregate -- --write
+	cargo bench -p skillgauge --bench check -- --write
 	cargo bench -p skillgauge-web --bench web -- --write
 	cargo build --release -p skillgauge
 	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"

@@ -33,13 +33,13 @@ pub(crate) fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
             vec!["trigger", &skill, "--via", "estimate"],
         ),
         (
-            "Does it help? Six cases, three runs each, with and without the skill.",
-            [&["run", &skill], &by[..]].concat(),
-        ),
-        (
-            "The other kind of suite: criteria scored from 1 to 5.",
+            "One kind of suite: criteria that a judge scores from 1 to 5.",
             [&["run", &skill, "--evals", &cases, "--runs", "1", "--baseline", "none"], &by[..]]
                 .concat(),
+        ),
+        (
+            "The other kind: does it help? Six cases, three runs each, with and without the skill.",
+            [&["run", &skill], &by[..]].concat(),
         ),
         ("All of it as a page.", vec!["report", &workspace, "-o", &report]),
     ];

@@ -1,0 +1,171 @@
+//! Benchmark of `skillgauge check`: structural checks on large outputs, beside the same checks in plain Python.
+//!
+//! `cargo bench -p skillgauge --bench check` writes finished runs with many text files, lets both sides check them in
+//! turns, and prints a section of docs/performance.md; with `--write` it also puts it there. There is no public script
+//! for these checks, so the other side is benches/check/plain.py: `glob`, `re` and `in`, as one would write it. Invariant:
+//! both must find the same verdicts, or there is no number.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use serde_json::{Value, json};
+
+use crate::child::Cost;
+use crate::sample::Sample;
+
+#[path = "validate/child.rs"]
+#[expect(dead_code, reason = "shared with the other benchmarks, which need more of it")]
+mod child;
+#[path = "validate/host.rs"]
+mod host;
+#[path = "validate/page.rs"]
+mod page;
+#[path = "validate/sample.rs"]
+#[expect(dead_code, reason = "shared with the other benchmarks, which need more of it")]
+mod sample;
+
+const PLAIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/check/plain.py");
+
+/// Measures `skillgauge check` beside plain Python.
+#[derive(Parser)]
+struct Arguments {
+    /// Finished runs
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Text files of about 20 kB in each run
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    files: u32,
+    /// Turns of each side
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// Replace the section in docs/performance.md
+    #[arg(long)]
+    write: bool,
+    /// Measure another build of skillgauge
+    #[arg(long, value_name = "FILE", default_value = env!("CARGO_BIN_EXE_skillgauge"))]
+    program: PathBuf,
+    /// Cargo passes this to a benchmark, but not when it runs benchmarks as tests
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.get(1).map(String::as_str) == Some(child::MEASURE) {
+        return child::measure_only_child(&arguments[2..]);
+    }
+    let mut arguments = Arguments::parse();
+    if !arguments.bench {
+        // `cargo test --benches` only wants to know that it works.
+        (arguments.runs, arguments.files, arguments.repetitions) = (2, 3, 1);
+    }
+    let section = measure(&arguments)?;
+    write!(std::io::stdout(), "{section}")?;
+    if arguments.write {
+        page::replace("check", &section)?;
+    }
+    Ok(())
+}
+
+/// The checks: what is there, what is not, and a pattern that looks at every line.
+fn suite() -> Value {
+    let check = |id: &str, kind: &str, fields: Value| {
+        let mut check = json!({"id": id, "type": kind, "description": id, "critical": false});
+        if let (Some(check), Some(fields)) = (check.as_object_mut(), fields.as_object()) {
+            check.extend(fields.clone());
+        }
+        check
+    };
+    let checks = [
+        check("S1", "file_exists", json!({"pattern": "*.md"})),
+        check("S2", "file_count", json!({"pattern": "*.md", "operator": ">=", "count": 1})),
+        check("S3", "file_contains", json!({"pattern": "*.md", "match": "the last word of all"})),
+        check("S4", "file_not_contains", json!({"pattern": "*.md", "match_any": ["TODO", "FIXME", "XXX"]})),
+        check("S5", "file_contains", json!({"pattern": "*.md", "match_regex": r"(?m)^## (?P<name>\w+) \d{7}$"})),
+        check("S6", "file_not_contains", json!({"pattern": "*.md", "match_regex": r"(?i)\bnever\s+there\b"})),
+    ];
+    json!({"skill_name": "bench", "evals": [{"id": 1, "prompt": "p", "structural_expectations": checks}]})
+}
+
+fn write_runs(folder: &Path, arguments: &Arguments) -> Result<u64> {
+    let mut bytes = 0;
+    for run in 1..=arguments.runs {
+        let outputs = folder.join(format!("eval-1/with_skill/run-{run}/outputs"));
+        fs_err::create_dir_all(&outputs)?;
+        for file in 0..arguments.files {
+            let mut text = String::new();
+            for line in 0..400 {
+                let _ = writeln!(text, "Line {line} of file {file}: nothing in particular is said here.");
+            }
+            if file + 1 == arguments.files {
+                text.push_str("## section 1234567\nthe last word of all\n");
+            }
+            bytes += text.len() as u64;
+            fs_err::write(outputs.join(format!("file-{file}.md")), text)?;
+        }
+    }
+    Ok(bytes)
+}
+
+fn measure(arguments: &Arguments) -> Result<String> {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let folder = place.path().join("bench-workspace/iteration-1");
+    let bytes = write_runs(&folder, arguments)?;
+    let suite_file = place.path().join("evals.json");
+    fs_err::write(&suite_file, suite().to_string())?;
+    let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not text");
+    let (iteration, evals) = (text(&folder)?, text(&suite_file)?);
+    let load = host::load();
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for repetition in 0..=arguments.repetitions {
+        let cost = child::measure(&arguments.program, &["check", &iteration, "--evals", &evals])?;
+        let verdicts = passed(&folder, "structural.json")?;
+        let python = ["python3", PLAIN, &iteration, &evals];
+        let rival = child::measure(Path::new("/usr/bin/env"), &python)?;
+        ensure!(verdicts == passed(&folder, "plain.json")?, "the two sides disagree");
+        // The first turn of each only brings the files into the cache.
+        if repetition > 0 {
+            ours.push(cost);
+            theirs.push(rival);
+        }
+    }
+    Ok(render(arguments, bytes, &load, &ours, &theirs))
+}
+
+/// The verdicts of the first run, by check.
+fn passed(folder: &Path, file: &str) -> Result<Vec<bool>> {
+    let path = folder.join("eval-1/with_skill/run-1").join(file);
+    let found: Value = serde_json::from_slice(&fs_err::read(path)?)?;
+    let results = found["expectations"].as_array().context("there are no results")?;
+    Ok(results.iter().map(|result| result["passed"] == true).collect())
+}
+
+fn render(arguments: &Arguments, bytes: u64, load: &str, ours: &[Cost], theirs: &[Cost]) -> String {
+    let checks = f64::from(arguments.runs) * 6.0;
+    #[expect(clippy::cast_precision_loss, reason = "nothing here comes near 2^53")]
+    let megabytes = bytes as f64 / 1e6;
+    let mut out = format!(
+        "## Structural checks on large outputs\n\nMeasured on {}; load {load} at the start. {} finished runs with {} text \
+         files each ({megabytes:.0} MB), six checks a run, the files in the page cache; {} turns of each side, in turns. \
+         Both found the same.\n\n| | wall, median | CPU, median | checks a second | peak memory |\n|---|---|---|---|---|\n",
+        host::describe(),
+        arguments.runs,
+        arguments.files,
+        ours.len()
+    );
+    for (name, costs) in [("`skillgauge check`", ours), ("the same in plain Python", theirs)] {
+        let wall = Sample::of(costs.iter().map(|cost| cost.wall_seconds)).median();
+        let cpu = Sample::of(costs.iter().map(Cost::cpu_seconds)).median();
+        #[expect(clippy::cast_precision_loss, reason = "a process has less than 2^52 KiB")]
+        let memory = Sample::of(costs.iter().map(|cost| cost.peak_kib as f64 / 1024.0)).max();
+        let _ = writeln!(
+            out,
+            "| {name} | {wall:.2} s | {cpu:.2} s | {:.0} | {memory:.0} MiB |",
+            checks / wall
+        );
+    }
+    out
+}
