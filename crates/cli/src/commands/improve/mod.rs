@@ -75,9 +75,12 @@ fn begin(
         }
         Some(found) if found.setting == setting => {
             printer.say(&format!(
-                "going on with the loop of {}: {} versions so far",
+                "going on with the loop of {}: {} so far",
                 found.started.as_str(),
-                found.rounds.len()
+                match found.rounds.len() {
+                    1 => "1 version".to_owned(),
+                    count => format!("{count} versions"),
+                }
             ));
             return Ok(found);
         }
