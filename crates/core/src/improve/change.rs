@@ -89,3 +89,69 @@ fn first_error(skill: &Path, policy: &Policy) -> Option<String> {
     let error = checked.findings.iter().find(|finding| finding.level == Level::Error)?;
     Some(format!("the skill would not be well formed: {}: {}", error.rule.code, error.message))
 }
+
+#[cfg(test)]
+mod tests {
+    use skillgauge_format::part::Timestamp;
+
+    use super::*;
+    use crate::profile::{Profile, Strictness};
+    use crate::version::{Commits, Stamp};
+    use crate::workspace::Holder;
+
+    struct NoCommits;
+
+    impl Commits for NoCommits {
+        fn commit_of(&self, _: &Path) -> Option<String> {
+            None
+        }
+    }
+
+    const TEXT: &str = "---\nname: one\ndescription: Does a thing. Use when testing.\n---\n\n# Body\n\nFirst.\n\nSecond.\n";
+
+    fn suggestion(area: &str, before: &str, after: &str) -> Suggestion {
+        let (area, before, after) = (area.into(), before.into(), after.into());
+        Suggestion { area, before, after, reasoning: "why".into(), ..Suggestion::default() }
+    }
+
+    #[test]
+    fn what_breaks_the_skill_is_left_out_and_the_rest_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let skill = folder.path().join("one");
+        fs_err::create_dir_all(&skill).unwrap();
+        fs_err::write(skill.join("SKILL.md"), TEXT).unwrap();
+        let store = VersionStore::of(&skill).unwrap();
+        let text = || "2026-02-22T20:00:00Z".to_owned();
+        let holder = Holder { command: "test".into(), process: 1, machine: None, since: text() };
+        let lock = store.lock(&holder).unwrap();
+        let time = Timestamp::new(text());
+        let stamp = Stamp { time, program: "0.1.0", commits: &NoCommits, lock: &lock };
+        let base = store.snapshot(None, &stamp).unwrap().version();
+        let policy = Policy {
+            profiles: vec![Profile::default_profile()],
+            strictness: Strictness::Normal,
+            ignored: Vec::default(),
+            names: None,
+        };
+        let suggestions = [
+            suggestion("first", "First.", "1."),
+            suggestion("name", "name: one", "name: Another Name"),
+            suggestion("nowhere", "Third.", "3."),
+            suggestion("second", "Second.", "2."),
+        ];
+        let found = change(&store, base, &suggestions, &policy).unwrap();
+        assert_eq!(found.changes, ["SKILL.md: first: why", "SKILL.md: second: why"]);
+        assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);
+        assert!(found.left_out[0].starts_with("name: the skill would not be well formed: "));
+        let (_, after) = &found.application.changed["SKILL.md"];
+        assert_eq!(*after, TEXT.replace("First.", "1.").replace("Second.", "2."));
+        // The skill and the version are as they were, and the copy is gone.
+        assert_eq!(fs_err::read_to_string(skill.join("SKILL.md")).unwrap(), TEXT);
+        let left = fs_err::read_dir(store.workspace().root()).unwrap().flatten();
+        assert!(
+            !left
+                .map(|entry| entry.file_name())
+                .any(|name| name.to_string_lossy().starts_with(".trial"))
+        );
+    }
+}

@@ -61,7 +61,7 @@ impl Conclusion {
     pub fn sentence(&self) -> String {
         let (best, baseline) = (VersionNumber(self.best), VersionNumber(self.baseline));
         let numbers = format!(
-            "{:+.1} points of pass rate, better in {} and worse in {} of {} cases, p = {}",
+            "{:+.1} points of pass rate, better in {} and worse in {} of {} cases, p = {:.3}",
             self.difference * 100.0,
             self.wins,
             self.losses,

@@ -176,7 +176,9 @@ impl Improvement {
         let path = Self::file(workspace);
         let bad = |message: String| WorkspaceError::Unreadable { path: path.clone(), message };
         let size = match fs_err::symlink_metadata(&path) {
-            Ok(found) => found.len(),
+            Ok(found) if found.is_file() => found.len(),
+            // A link may lead anywhere.
+            Ok(_) => return Err(bad("it is no file of its own".to_owned())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(WorkspaceError::Io { path, source }),
         };

@@ -148,5 +148,5 @@ fn outcome(compared: &Compared) -> String {
         return "not compared".to_owned();
     }
     let missing = if *missing > 0 { format!(", {missing} not compared") } else { String::new() };
-    format!("{verdict} ({new_wins} won, {old_wins} lost{missing}, p = {p_value}, sign test)")
+    format!("{verdict} ({new_wins} won, {old_wins} lost{missing}, p = {p_value:.3}, sign test)")
 }

@@ -211,7 +211,8 @@ impl Work<'_> {
         let stored = self.store.snapshot(Some(&description), &keep::stamp(self.lock))?;
         let version = stored.version();
         snapshot::tell(&stored, self.printer);
-        if !matches!(stored, Snapshot::New { .. }) {
+        // A version that is there already is new to the loop when it was killed before it could write it down.
+        if self.improvement.rounds.iter().any(|round| round.number() == version) {
             return self.dead_end(format!("the suggestions lead back to {version}"));
         }
         self.improvement.rounds.push(Round {
