@@ -265,6 +265,29 @@ fn a_version_that_was_stored_but_not_written_down_is_taken_up() {
 }
 
 #[test]
+fn a_judge_that_fails_leaves_no_score_and_is_asked_again() {
+    let project = greeter("Say hello to the reader.");
+    let judge = project.read("comparator.sh");
+    project.file("comparator.sh", "exit 1\n");
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("nothing can be said: the baseline was not measured"), "{shown}");
+    project.file("comparator.sh", judge);
+    let shown = project.shown(&improve(&project, &[]));
+    assert!(shown.contains("v1 is better than v0"), "{shown}");
+    assert_eq!(lines(&project, "agent.log"), 12);
+    // A comparator or an analyst that fails does not cost what was measured.
+    project.file("greeter/SKILL.md", body(&project).replace("Say hello to the reader.", "Text."));
+    project.file("analyst.sh", "exit 1\n");
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("stopped: there is no analysis"), "{shown}");
+    assert!(shown.contains("v0 stays"), "{shown}");
+}
+
+#[test]
 fn an_interrupt_keeps_what_was_measured_and_leaves_the_baseline() {
     let project = greeter("Say hello to the reader.");
     let before = body(&project);

@@ -46,8 +46,7 @@ impl Work<'_> {
     /// Step by step to the end, or to what keeps us from it.
     pub(super) fn go(mut self, format: ImproveFormat) -> Outcome {
         loop {
-            let step = self.improvement.next(&self.rules);
-            let stop = match step {
+            let ended = match self.improvement.next(&self.rules) {
                 Step::Stop(stop) => Some(stop),
                 _ if self.session.cancel.is_cancelled() => Some(Stop::Interrupted),
                 Step::Begin => self.begin()?,
@@ -55,8 +54,8 @@ impl Work<'_> {
                 Step::Compare { old, new } => self.compare([old, new])?,
                 Step::Change { base, compared } => self.change(base, compared)?,
             };
-            if let Some(stop) = stop {
-                return self.end(stop, format);
+            if let Some(stop) = ended {
+                return self.end(&stop, format);
             }
         }
     }
@@ -107,26 +106,10 @@ impl Work<'_> {
             ));
         }
         self.printer.say(&format!("measuring {version}"));
-        let aggregate = match self.measured_before(&record.key, version)? {
-            Some(found) => found,
-            None => {
-                let ran = measurement.drive(&self.budget, self.lock)?;
-                Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer)?;
-                let driven = &ran.driven;
-                let lacking = driven.missing.len() + driven.not_graded.len();
-                if lacking > 0 || driven.judge_errors > 0 || self.session.cancel.is_cancelled() {
-                    let reason = driven.stopped.clone();
-                    return Ok(Some(self.pause(reason.unwrap_or_else(|| {
-                        format!("{version} is not measured completely: {lacking} runs are missing or not graded, {} answers of the judge", driven.judge_errors)
-                    }))));
-                }
-                (
-                    ran.begun.iteration.clone(),
-                    run::aggregate(&ran.begun.iteration, &ran.begun.record)?,
-                )
-            }
+        let (iteration, aggregate) = match self.benchmark(&mut measurement, version)? {
+            Ok(found) => found,
+            Err(stop) => return Ok(Some(stop)),
         };
-        let (iteration, aggregate) = aggregate;
         let number = iteration.number().unwrap_or_default();
         let Some(measured) = Measured::of(&aggregate.benchmark, number) else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
@@ -137,6 +120,39 @@ impl Work<'_> {
         }
         self.save()?;
         Ok(None)
+    }
+
+    /// The runs of a version: those that are there, or new ones.
+    fn benchmark(
+        &self,
+        measurement: &mut Measurement<'_>,
+        version: VersionNumber,
+    ) -> Result<Result<(Iteration, Aggregate), Stop>, CommandError> {
+        if let Some(found) = self.measured_before(&measurement.prepared.record.key, version)? {
+            return Ok(Ok(found));
+        }
+        let ran = measurement.drive(&self.budget, self.lock)?;
+        Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer)?;
+        let driven = &ran.driven;
+        let lacking = driven.missing.len() + driven.not_graded.len();
+        if driven.judge_errors > 0 {
+            // The same command finds it unfinished, and asks the judge again for what it left open.
+            let mut record = ran.begun.iteration.record()?;
+            record.finished = None;
+            record.partial = Some(format!("the judge left {} gaps", driven.judge_errors));
+            ran.begun.iteration.write_record(&record)?;
+        }
+        if lacking > 0 || driven.judge_errors > 0 || self.session.cancel.is_cancelled() {
+            let reason = driven.stopped.clone().unwrap_or_else(|| {
+                format!(
+                    "{version} is not measured: {lacking} runs are missing or not graded, {} with gaps",
+                    driven.judge_errors
+                )
+            });
+            return Ok(Err(self.pause(reason)));
+        }
+        let aggregate = run::aggregate(&ran.begun.iteration, &ran.begun.record)?;
+        Ok(Ok((ran.begun.iteration, aggregate)))
     }
 
     /// An iteration of this loop that was finished just before we were stopped.
@@ -250,17 +266,14 @@ impl Work<'_> {
             Ok(made) => made,
             Err(reason) => return Ok(Err(self.pause(format!("there is no analysis: {reason}")))),
         };
-        let path = match &comparisons {
-            Some(comparisons) => {
-                comparisons.save_analysis(&made)?;
-                comparisons.analysis_file()
-            }
+        let path = if let Some(comparisons) = &comparisons {
+            comparisons.save_analysis(&made)?;
+            comparisons.analysis_file()
+        } else {
             // The baseline was compared with nothing.
-            None => {
-                let path = root.join(base.to_string()).join("analysis.json");
-                write_json(&path, &made)?;
-                path
-            }
+            let path = root.join(base.to_string()).join("analysis.json");
+            write_json(&path, &made)?;
+            path
         };
         let below = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if let Some(round) = self.improvement.rounds.last_mut() {
@@ -306,7 +319,7 @@ impl Work<'_> {
     }
 
     /// Makes the skill what it should be now, and says what came out.
-    fn end(mut self, stop: Stop, format: ImproveFormat) -> Outcome {
+    fn end(mut self, stop: &Stop, format: ImproveFormat) -> Outcome {
         let conclusion = self.improvement.conclude(stop.clone());
         if let Some(conclusion) = &conclusion {
             self.put(conclusion.current())?;
@@ -315,7 +328,7 @@ impl Work<'_> {
         if !stop.is_pause() {
             self.save()?;
         }
-        tell::end(&self.improvement, &stop, format, self.printer)?;
+        tell::end(&self.improvement, stop, format, self.printer)?;
         tell::spent(&self.budget.spent(), self.printer);
         if stop.is_pause() {
             self.printer.say("the same command goes on where this one stopped");
