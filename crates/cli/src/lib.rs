@@ -63,6 +63,7 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Grade(args) => commands::grade::run(&args, printer),
         Command::Compare(args) => commands::compare::run(&args, printer),
         Command::Analyze(args) => commands::analyze::run(&args, printer),
+        Command::Improve(args) => commands::improve::run(&args, printer),
         Command::Init(args) => commands::init::run(&args, printer),
         Command::Snapshot(args) => commands::snapshot::run(&args, printer),
         Command::History(args) => commands::history::run(&args, printer),

@@ -9,6 +9,7 @@ pub mod check;
 pub mod comparison;
 pub mod estimate;
 pub mod finding;
+pub mod improve;
 pub mod judge;
 pub mod output;
 pub mod package;

@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod grade;
+mod improve;
 mod lint_evals;
 mod measure;
 mod merge;
@@ -30,6 +31,7 @@ pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use grade::GradeArgs;
+pub use improve::{ImproveArgs, ImproveFormat};
 pub use lint_evals::{LintEvalsArgs, LintFormat};
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
@@ -92,6 +94,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Say why a version won and what to change, after `compare`
     Analyze(AnalyzeArgs),
+    /// Improve a skill in rounds: measure, compare blind, analyse, change
+    Improve(ImproveArgs),
     /// Set up a skill for measuring: a suite to fill in, and its first version
     Init(InitArgs),
     /// Store the skill as a new version

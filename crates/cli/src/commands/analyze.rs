@@ -109,7 +109,8 @@ fn make(
     }
 }
 
-fn unblinded(stored: &StoredComparison) -> ComparedCase {
+/// A comparison after the labels were lifted.
+pub(super) fn unblinded(stored: &StoredComparison) -> ComparedCase {
     let (comparison, key) = (&stored.files.comparison, &stored.files.key);
     ComparedCase {
         case: stored.case.clone(),

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     let lock = keep::lock(&store, "compare")?;
     let budget =
         Arc::new(Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget)));
-    let request = request(args, &store, versions, found)?;
+    let again = if args.again { Again::Yes } else { Again::No };
+    let request = request(&store, versions, found, again)?;
     let work = compare(request, &comparator, &budget, &session.cancel);
     let done = session.block_on(printer, work)?;
     drop(lock);
@@ -63,12 +64,13 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     Ok(code(&done, cases, versions, &session))
 }
 
-fn request<'a>(
-    args: &CompareArgs,
-    store: &'a VersionStore,
+/// What a comparator is asked about.
+pub(super) fn request(
+    store: &VersionStore,
     versions: [VersionNumber; 2],
     found: Pairs,
-) -> Result<CompareRequest<'a>, CommandError> {
+    again: Again,
+) -> Result<CompareRequest<'_>, CommandError> {
     let [old, new] = versions.map(|version| store.names_of(version));
     let blinding = Blinding::new([&old, &new]).map_err(|error| {
         CommandError::usage(error.to_string(), "this is a mistake of skillgauge; please report it")
@@ -79,7 +81,7 @@ fn request<'a>(
         skill: store.skill(),
         blinding,
         store: ComparisonStore::new(store.workspace(), versions),
-        again: if args.again { Again::Yes } else { Again::No },
+        again,
     })
 }
 
@@ -94,7 +96,7 @@ fn decided(done: &[ComparedCase]) -> impl Iterator<Item = (&ComparedCase, &Concl
     done.iter().filter_map(|case| Some((case, case.result.as_ref().ok()?)))
 }
 
-fn overall_of(done: &[ComparedCase], versions: [VersionNumber; 2]) -> Overall {
+pub(super) fn overall_of(done: &[ComparedCase], versions: [VersionNumber; 2]) -> Overall {
     overall(versions, decided(done).map(|(_, files)| (&files.comparison, &files.key)))
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod estimate;
 pub(crate) mod explain;
 pub(crate) mod grade;
 pub(crate) mod history;
+pub(crate) mod improve;
 pub(crate) mod init;
 pub(crate) mod lint_evals;
 pub(crate) mod merge;

@@ -43,7 +43,7 @@ fn project(cases: &[&str]) -> Project {
 }
 
 /// A comparator that likes good results, whatever their label is.
-const COMPARATOR: &str = r#"#!/bin/sh
+pub(crate) const COMPARATOR: &str = r#"#!/bin/sh
 before=$(sed '/A good result/q')
 label=$(printf '%s\n' "$before" | grep '^# Result ' | tail -1 | cut -d' ' -f3)
 cat > /dev/null

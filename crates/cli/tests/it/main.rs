@@ -13,6 +13,7 @@ mod estimate;
 mod explain;
 mod fake;
 mod grade;
+mod improve;
 mod lint_evals;
 mod package;
 mod report;

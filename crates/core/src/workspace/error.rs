@@ -40,6 +40,14 @@ pub enum WorkspaceError {
         #[source]
         source: ReadError,
     },
+    /// A file that only keeps track of something is not what it should be.
+    #[error("{} cannot be read: {message}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A file was written by a newer skillgauge.
     #[error("{} was written by a newer skillgauge (format {major}.x)", path.display())]
     Newer {
@@ -68,6 +76,7 @@ impl WorkspaceError {
             Self::NoName { .. } => "move the skill into a folder of its own",
             Self::InUse { .. } => "wait until it is done, or stop it",
             Self::Bad { .. } => "restore the file, or move the folder that it is in away",
+            Self::Unreadable { .. } => "move the file away; what was measured stays",
             Self::Newer { .. } => "update skillgauge",
             Self::Unwritable { .. } => "please report this",
         }

@@ -4,6 +4,8 @@
 //! <skill>-workspace/
 //!   .lock                         held while something writes here; names its holder
 //!   history.json, vN/, grading/   versions
+//!   comparison/vA-vB/<case>/      comparisons, the analysis beside them
+//!   improve.json                  what an improve loop has done
 //!   iteration-<N>/                iteration.json, suite.json, journal.jsonl, benchmark.json
 //!     eval-<id>/                  eval_metadata.json
 //!       <configuration>/run-<k>/  outputs/, transcript.jsonl, timing.json, metrics.json, run.json, ...

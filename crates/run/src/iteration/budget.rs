@@ -48,14 +48,24 @@ impl Budget {
 
     fn take(&self, count: impl FnOnce(&mut Spent)) -> Result<(), String> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(max) = self.max_calls.filter(|max| spent.calls() >= *max) {
-            return Err(format!("--max-calls {max} is used up"));
-        }
-        if let Some(max) = self.max_cost.filter(|max| spent.cost_usd >= *max) {
-            return Err(format!("--max-cost {max} is used up (${:.4} spent)", spent.cost_usd));
+        if let Some(limit) = self.limit(&spent) {
+            return Err(limit);
         }
         count(&mut spent);
         Ok(())
+    }
+
+    /// The limit that keeps everybody from a further call; none while there is room.
+    pub fn used_up(&self) -> Option<String> {
+        self.limit(&self.spent())
+    }
+
+    fn limit(&self, spent: &Spent) -> Option<String> {
+        if let Some(max) = self.max_calls.filter(|max| spent.calls() >= *max) {
+            return Some(format!("--max-calls {max} is used up"));
+        }
+        let max = self.max_cost.filter(|max| spent.cost_usd >= *max)?;
+        Some(format!("--max-cost {max} is used up (${:.4} spent)", spent.cost_usd))
     }
 
     /// Adds what a call cost; nothing is added for a cost that is not known.
@@ -86,7 +96,9 @@ mod tests {
     fn calls_of_both_kinds_count_against_one_limit() {
         let budget = Budget::new(Some(2), None);
         budget.take_agent_call().unwrap();
+        assert_eq!(budget.used_up(), None);
         budget.take_model_call().unwrap();
+        assert!(budget.used_up().is_some());
         assert_eq!(budget.take_agent_call().unwrap_err(), "--max-calls 2 is used up");
         assert_eq!(budget.spent().calls(), 2);
     }

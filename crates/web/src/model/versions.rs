@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
+use skillgauge_core::improve::{Improvement, Round};
+use skillgauge_core::workspace::Workspace;
 
 use super::json::{Problem, as_text, items, load, number, text, truth};
 use super::listing::{files, folders};
@@ -20,6 +22,8 @@ pub struct Versions {
     pub comparisons: Vec<Comparison>,
     /// Analyses.
     pub analyses: Vec<Analysis>,
+    /// How the newest improve loop ended, in words.
+    pub conclusion: Option<String>,
     /// Files that could not be used.
     pub problems: Vec<Problem>,
 }
@@ -43,6 +47,8 @@ pub struct Version {
     pub interval: Option<(f64, f64)>,
     /// How many gradings it rests on.
     pub gradings: usize,
+    /// What an improve loop changed to make it, a line each.
+    pub changes: Vec<String>,
 }
 
 /// A blind comparison, unblinded by its key if that is there.
@@ -82,7 +88,8 @@ pub struct Analysis {
 }
 
 impl Versions {
-    /// Reads the history, the gradings, and comparisons in the workspace and one level below.
+    /// Reads the history, the gradings, the newest improve loop, and comparisons: in the workspace, one level below, and
+    /// where `compare` puts them (`comparison/v0-v1/<case>/`).
     pub fn read(workspace: &Path) -> Self {
         let mut found = Self::default();
         let history = load(&workspace.join("history.json"))
@@ -106,7 +113,35 @@ impl Versions {
         for folder in folders(workspace) {
             found.read_comparisons(&workspace.join(&folder), &format!("{folder}/"));
         }
+        for pair in folders(&workspace.join("comparison")) {
+            let pair = format!("comparison/{pair}");
+            found.read_comparisons(&workspace.join(&pair), &format!("{pair}/"));
+            for case in folders(&workspace.join(&pair)) {
+                let case = format!("{pair}/{case}");
+                found.read_comparisons(&workspace.join(&case), &format!("{case}/"));
+            }
+        }
+        found.read_improvement(workspace);
         found
+    }
+
+    /// Adds what an improve loop knows of its versions, where the gradings do not say it.
+    fn read_improvement(&mut self, workspace: &Path) {
+        let improvement = match Improvement::load(&Workspace::at(workspace)) {
+            Ok(Some(improvement)) => improvement,
+            Ok(None) => return,
+            Err(error) => {
+                let (file, message) = ("improve.json".to_owned(), error.to_string());
+                return self.problems.push(Problem { file, message });
+            }
+        };
+        self.conclusion = improvement.conclusion.map(|found| found.sentence());
+        for round in improvement.rounds {
+            let name = round.number().to_string();
+            if let Some(version) = self.versions.iter_mut().find(|version| version.name == name) {
+                version.add(round);
+            }
+        }
     }
 
     fn read_comparisons(&mut self, folder: &Path, prefix: &str) {
@@ -176,6 +211,18 @@ impl Version {
             scale: if rate.is_some() { 1.0 } else { 5.0 },
             interval: mean_interval(&by_case),
             gradings,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Runs of the `evals` dialect have no gradings of versions; the loop has their pass rates.
+    fn add(&mut self, round: Round) {
+        self.changes = round.changes;
+        if let (Some(measured), None) = (round.measured, self.score) {
+            self.score = Some(measured.pass_rate);
+            self.scale = 1.0;
+            self.interval = Some((measured.low, measured.high));
+            self.gradings = usize::try_from(measured.runs).unwrap_or(usize::MAX);
         }
     }
 }

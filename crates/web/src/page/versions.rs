@@ -20,6 +20,12 @@ struct ComparisonView {
 }
 
 #[derive(Debug, Serialize)]
+struct ChangesView {
+    version: String,
+    lines: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
 struct AnalysisView {
     file: String,
     sentence: String,
@@ -37,7 +43,9 @@ struct SuggestionView {
 
 /// What the page of versions shows.
 pub(crate) fn versions(found: &Versions) -> Value {
-    let scale = found.versions.iter().map(|version| version.scale).fold(0.0, f64::max).max(1.0);
+    // A version without a score has no scale.
+    let scored = found.versions.iter().filter(|version| version.score.is_some());
+    let scale = scored.map(|version| version.scale).fold(0.0, f64::max).max(1.0);
     let steps: Vec<Step> = found
         .versions
         .iter()
@@ -53,7 +61,11 @@ pub(crate) fn versions(found: &Versions) -> Value {
         .iter()
         .map(|analysis| AnalysisView {
             file: analysis.file.clone(),
-            sentence: format!("{} against {}", analysis.winner, analysis.loser),
+            sentence: if analysis.winner == analysis.loser {
+                format!("{} on its own", analysis.winner)
+            } else {
+                format!("{} against {}", analysis.winner, analysis.loser)
+            },
             strengths: analysis.strengths.clone(),
             weaknesses: analysis.weaknesses.clone(),
             suggestions: analysis
@@ -71,10 +83,23 @@ pub(crate) fn versions(found: &Versions) -> Value {
         lines => view([line]),
         has_scores => found.versions.iter().any(|version| version.score.is_some()),
         table => view(table(found)),
+        conclusion => found.conclusion.clone(),
+        changes => view(changes(found)),
         comparisons => view(comparisons),
         analyses => view(analyses),
         problems => view(&found.problems),
     }
+}
+
+/// What each version was made by.
+fn changes(found: &Versions) -> Vec<ChangesView> {
+    let changed = found.versions.iter().filter(|version| !version.changes.is_empty());
+    changed
+        .map(|version| ChangesView {
+            version: version.name.clone(),
+            lines: version.changes.clone(),
+        })
+        .collect()
 }
 
 fn value(version: &Version) -> String {

@@ -5,6 +5,7 @@
 //!   --> lock --> begin or go on --> drive (progress) --> benchmark --> summary, exit code
 //! ```
 
+mod measurement;
 mod plan;
 mod progress;
 mod request;
@@ -15,74 +16,31 @@ use std::sync::Arc;
 
 use skillgauge_core::workspace::Holder;
 use skillgauge_run::agent::timestamp;
-use skillgauge_run::iteration::{self, Budget, Continuation, Evaluator, Means};
-use skillgauge_run::pool::RetryRules;
+use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
 use crate::args::RunArgs;
 use crate::printer::CommandError;
 use crate::session::Session;
-use crate::{ExitCode, Printer, keep};
-use plan::show_plan;
-use progress::Progress;
-use request::Asked;
-use target::Target;
+use crate::{ExitCode, Printer};
+pub(super) use measurement::{Measurement, Ran};
+pub(super) use summary::{Ended, aggregate};
+pub(super) use target::{Target, policy};
 
 pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     let target = Target::read(args, printer)?;
     let session = Session::open(&args.tape)?;
-    let executor = Arc::new(session.executor());
-    let mut asked = Asked::new(args, &target, &session, &executor, printer)?;
-    let prepared = asked.prepare()?;
-    show_plan(&prepared, &asked, &target, printer);
+    let mut measurement = Measurement::prepare(args, target, &session, printer)?;
+    measurement.warn_unstored();
+    measurement.show_plan();
     if args.dry_run {
         return Ok(ExitCode::Success);
     }
-    let lock = target.workspace.lock(&holder()).map_err(workspace_error)?;
-    let continuation = match (args.resume, args.fresh) {
-        (true, _) => Continuation::Required,
-        (false, true) => Continuation::Never,
-        (false, false) => Continuation::IfSame,
-    };
-    let begun = iteration::begin(&target.workspace, &prepared, continuation)
-        .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
-    plan::say_begun(&begun, printer);
-    if let Some(number) = args.baseline_from {
-        let from = target.workspace.iteration(number);
-        let copied =
-            iteration::take_over(&from, &begun.iteration, &begun.record).map_err(|error| {
-                CommandError::usage(
-                    error.to_string(),
-                    "leave --baseline-from out to run the baseline again",
-                )
-            })?;
-        printer
-            .say(&format!("{copied} runs of the baseline were taken over from iteration-{number}"));
-    }
-    let budget = Arc::new(Budget::new(asked.max_calls, asked.max_cost));
-    let evaluator = asked.evaluator(&target, &session, &prepared, Arc::clone(&budget));
-    let means = Means::<Evaluator> {
-        executor,
-        evaluate: Arc::new(evaluator),
-        jobs: asked.jobs,
-        retry: RetryRules::for_runs().retries(args.retries),
-        budget,
-        cancel: session.cancel.clone(),
-    };
-    let plan = prepared.plan();
-    let plan = args.shard.map_or(plan.clone(), |shard| plan.shard(shard));
-    let mut progress = Progress::new(printer, plan.runs().len());
-    let driven = session.block_on(
-        printer,
-        iteration::drive(&prepared, &begun.iteration, plan.runs(), &means, &mut |event| {
-            progress.take(event);
-        }),
-    )?;
-    progress.finish();
-    let driven = driven.map_err(workspace_error)?;
-    keep::record_scores(&target.workspace, &lock, printer);
-    let ended = summary::Ended { args, begun: &begun, driven: &driven, plan: &plan };
-    ended.conclude(&session, printer)
+    let lock = measurement.target.workspace.lock(&holder()).map_err(workspace_error)?;
+    let settings = &session.settings;
+    let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
+    let ran = measurement.drive(&Arc::new(budget), &lock)?;
+    Ended { args, ran: &ran }.conclude(&session, printer)
 }
 
 /// Who we are, for others that want to write.

@@ -33,8 +33,6 @@ pub(super) struct Asked {
     pub(super) judge: Option<Judge>,
     pub(super) checks: Vec<CompiledChecks>,
     pub(super) jobs: u32,
-    pub(super) max_calls: Option<u64>,
-    pub(super) max_cost: Option<f64>,
 }
 
 impl Asked {
@@ -55,7 +53,7 @@ impl Asked {
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
-            version: present_version(&target.skill, history.as_ref(), printer)?,
+            version: present_version(&target.skill, history.as_ref())?,
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -69,14 +67,7 @@ impl Asked {
             timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
             seed: settings.seed(args.seed),
         };
-        Ok(Self {
-            request,
-            judge,
-            checks,
-            jobs: settings.jobs(&args.budget),
-            max_calls: settings.max_calls(&args.budget),
-            max_cost: settings.max_cost(&args.budget),
-        })
+        Ok(Self { request, judge, checks, jobs: settings.jobs(&args.budget) })
     }
 
     /// Reads the skill and the inputs.
@@ -209,19 +200,22 @@ fn open_judge(
 fn present_version(
     skill: &std::path::Path,
     history: Option<&History>,
-    printer: &Printer,
 ) -> Result<Option<u64>, CommandError> {
     if history.is_none() {
         return Ok(None);
     }
     let found = VersionStore::of(skill)?.present_version(env!("CARGO_PKG_VERSION"))?;
-    if found.is_none() {
+    Ok(found.map(|version| version.0))
+}
+
+/// Warns when there are versions, and the skill is none of them.
+pub(super) fn warn_unstored(prepared: &Prepared, target: &Target, printer: &Printer) {
+    if prepared.record.version.is_none() && history(&target.workspace).is_some() {
         printer.say(
             "warning: the skill is no stored version, so `compare` will not find these runs; \
              `skillgauge snapshot` first if it should",
         );
     }
-    Ok(found.map(|version| version.0))
 }
 
 /// The number under which gradings are kept: a skill that was changed is not the version that it was, but may be the next.

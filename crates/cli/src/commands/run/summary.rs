@@ -4,12 +4,14 @@ use std::io::Write as _;
 use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
-use skillgauge_core::plan::{Plan, RunId};
+use skillgauge_core::plan::RunId;
+use skillgauge_core::workspace::Iteration;
 use skillgauge_format::part::Timestamp;
+use skillgauge_format::record::IterationRecord;
 use skillgauge_format::write;
 use skillgauge_run::agent::timestamp;
-use skillgauge_run::iteration::{Begun, Driven};
 
+use super::Ran;
 use crate::args::{RunArgs, RunFormat};
 use crate::commands::Outcome;
 use crate::printer::CommandError;
@@ -19,19 +21,17 @@ use crate::{ExitCode, Printer};
 /// So many missing runs are named.
 const NAMED: usize = 5;
 
-/// An iteration that was driven as far as it went.
-pub(super) struct Ended<'a> {
-    pub(super) args: &'a RunArgs,
-    pub(super) begun: &'a Begun,
-    pub(super) driven: &'a Driven,
-    pub(super) plan: &'a Plan,
+/// The end of a run.
+pub(in crate::commands) struct Ended<'a> {
+    pub(in crate::commands) args: &'a RunArgs,
+    pub(in crate::commands) ran: &'a Ran,
 }
 
 impl Ended<'_> {
     pub(super) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
         self.mark(is_interrupted)?;
-        if self.args.shard.is_some() && self.driven.missing.is_empty() {
+        if self.args.shard.is_some() && self.ran.driven.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
         self.say_missing(printer);
@@ -40,54 +40,51 @@ impl Ended<'_> {
             printer.say("the same command goes on where this one stopped");
             return Ok(ExitCode::Interrupted);
         }
-        if self.driven.results == 0 {
+        if self.ran.driven.results == 0 {
             printer.say("no run has a result, so there is nothing to tell");
             return Ok(ExitCode::Incomplete);
         }
-        let aggregate = self.aggregate()?;
+        let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
         self.print(&aggregate, printer)?;
         Ok(self.code(&aggregate))
     }
 
-    fn aggregate(&self) -> Result<Aggregate, CommandError> {
-        let settings = Settings {
-            skill_name: Some(self.begun.record.skill_name.clone()),
-            skill_path: Some(self.begun.record.skill_path.clone()),
-            analyzer_model: self.begun.record.judge.clone(),
-            timestamp: Some(now()),
-            seed: self.begun.record.seed,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            ..Settings::default()
-        };
-        let aggregate = benchmark::aggregate(self.begun.iteration.root(), &settings);
-        let aggregate = aggregate
-            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
-        aggregate.write().map_err(|error| {
-            CommandError::usage(error.to_string(), "make room; `skillgauge bench` writes it again")
-        })?;
-        Ok(aggregate)
+    /// Notes what became of the iteration, and says what is missing; `conclude` without the benchmark.
+    pub(in crate::commands) fn note(
+        &self,
+        session: &Session,
+        printer: &Printer,
+    ) -> Result<(), CommandError> {
+        self.mark(session.cancel.is_cancelled())?;
+        self.say_missing(printer);
+        Ok(())
     }
 
     /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
     fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
-        let mut record = self.begun.record.clone();
-        let is_complete = self.driven.missing.is_empty()
-            && self.driven.not_graded.is_empty()
+        let mut record = self.ran.begun.record.clone();
+        let is_complete = self.ran.driven.missing.is_empty()
+            && self.ran.driven.not_graded.is_empty()
             && self.args.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
-            self.begun.iteration.clear_partial().map_err(super::workspace_error)?;
+            self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
         }
-        record.partial = match (&self.driven.stopped, is_interrupted) {
+        record.partial = match (&self.ran.driven.stopped, is_interrupted) {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),
             (None, true) => Some("interrupted".to_owned()),
-            (None, false) => Some(format!("{} runs have no result", self.driven.missing.len())),
+            (None, false) => Some(format!("{} runs have no result", self.ran.driven.missing.len())),
         };
-        let models =
-            self.begun.iteration.runs().into_iter().filter_map(|(_, run)| run.record().ok()?.model);
+        let models = self
+            .ran
+            .begun
+            .iteration
+            .runs()
+            .into_iter()
+            .filter_map(|(_, run)| run.record().ok()?.model);
         record.executor_model = models.into_iter().next();
-        self.begun.iteration.write_record(&record).map_err(super::workspace_error)
+        self.ran.begun.iteration.write_record(&record).map_err(super::workspace_error)
     }
 
     fn say_missing(&self, printer: &Printer) {
@@ -103,16 +100,20 @@ impl Ended<'_> {
                 printer.say(&format!("  and {} more", list.len() - NAMED));
             }
         };
-        say(&format!("of {} runs have no result", self.plan.runs().len()), &self.driven.missing);
-        say("runs could not be graded", &self.driven.not_graded);
-        let is_incomplete = !self.driven.missing.is_empty() || !self.driven.not_graded.is_empty();
+        say(
+            &format!("of {} runs have no result", self.ran.plan.runs().len()),
+            &self.ran.driven.missing,
+        );
+        say("runs could not be graded", &self.ran.driven.not_graded);
+        let is_incomplete =
+            !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty();
         if is_incomplete {
             printer.say("the same command tries them again; what has a result is not run twice");
         }
     }
 
     fn say_spent(&self, printer: &Printer) {
-        let spent = self.driven.spent;
+        let spent = self.ran.driven.spent;
         if spent.calls() == 0 {
             return;
         }
@@ -141,12 +142,12 @@ impl Ended<'_> {
         let mut out = printer.stdout();
         out.write_all(text.as_bytes())?;
         out.flush()?;
-        printer.say(&format!("results: {}", self.begun.iteration.root().display()));
+        printer.say(&format!("results: {}", self.ran.begun.iteration.root().display()));
         Ok(())
     }
 
     fn code(&self, aggregate: &Aggregate) -> ExitCode {
-        let driven = self.driven;
+        let driven = &self.ran.driven;
         if !driven.missing.is_empty() || !driven.not_graded.is_empty() || driven.judge_errors > 0 {
             return ExitCode::Incomplete;
         }
@@ -156,6 +157,28 @@ impl Ended<'_> {
             Standing::Fine | Standing::Worse => ExitCode::Failure,
         }
     }
+}
+
+/// The benchmark of an iteration, which is written beside its runs.
+pub(in crate::commands) fn aggregate(
+    iteration: &Iteration,
+    record: &IterationRecord,
+) -> Result<Aggregate, CommandError> {
+    let settings = Settings {
+        skill_name: Some(record.skill_name.clone()),
+        skill_path: Some(record.skill_path.clone()),
+        analyzer_model: record.judge.clone(),
+        timestamp: Some(now()),
+        seed: record.seed,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        ..Settings::default()
+    };
+    let aggregate = benchmark::aggregate(iteration.root(), &settings)
+        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    aggregate.write().map_err(|error| {
+        CommandError::usage(error.to_string(), "make room; `skillgauge bench` writes it again")
+    })?;
+    Ok(aggregate)
 }
 
 fn now() -> Timestamp {

@@ -15,15 +15,18 @@ use crate::printer::CommandError;
 
 /// What is measured.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(in crate::commands) struct Target {
     pub(super) skill: PathBuf,
-    pub(super) suite: Suite,
-    pub(super) workspace: Workspace,
+    pub(in crate::commands) suite: Suite,
+    pub(in crate::commands) workspace: Workspace,
 }
 
 impl Target {
     /// Reads everything; a skill or suite that cannot work is refused with all that is wrong.
-    pub(super) fn read(args: &RunArgs, printer: &Printer) -> Result<Self, CommandError> {
+    pub(in crate::commands) fn read(
+        args: &RunArgs,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
         let skill = args.skill.clone();
         check_skill(&skill, printer)?;
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
@@ -37,15 +40,19 @@ impl Target {
     }
 }
 
-/// A skill with errors would not be loaded by an agent, so nothing is measured with it.
-fn check_skill(skill: &std::path::Path, printer: &Printer) -> Result<(), CommandError> {
-    let policy = Policy {
+/// What a skill must keep to in order to be measured.
+pub(in crate::commands) fn policy() -> Policy {
+    Policy {
         profiles: vec![Profile::default_profile()],
         strictness: Strictness::Normal,
         ignored: Vec::default(),
         names: None,
-    };
-    let checked = Checked::new(Skill::read(skill), &policy);
+    }
+}
+
+/// A skill with errors would not be loaded by an agent, so nothing is measured with it.
+fn check_skill(skill: &std::path::Path, printer: &Printer) -> Result<(), CommandError> {
+    let checked = Checked::new(Skill::read(skill), &policy());
     let findings = &checked.findings;
     let errors: Vec<String> = findings
         .iter()

@@ -1,0 +1,95 @@
+//! Arguments of `improve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
+use super::trigger::threshold;
+
+/// Improve a skill in rounds: measure, compare blind, analyse, change, and keep what is better beyond noise
+///
+/// The present state is stored as a version and measured. Then each round has the best version so far analysed, applies
+/// the suggestions that leave the skill well formed, stores the result as a new version, runs and grades every case with it,
+/// and compares it blind with the version that it was made from. The loop ends at the target, after the rounds, after two
+/// rounds without improvement, or at a limit. The best version is made current only if it is better than the one that the
+/// loop began with beyond noise (a paired test over at least 6 cases); otherwise that one is put back.
+///
+/// Exit code 0 when the loop came to its end, 2 for bad input, 3 when it was stopped by a limit or an error, 130 when it
+/// was interrupted: what was measured is kept, and the same command goes on where it stopped.
+#[derive(Args, Debug)]
+pub struct ImproveArgs {
+    /// The skill
+    #[arg(value_name = "SKILL")]
+    pub skill: PathBuf,
+
+    /// The suite; `<skill>/evals/evals.json` if absent
+    #[arg(long, value_name = "FILE")]
+    pub evals: Option<PathBuf>,
+
+    /// Only the cases whose id matches, such as `login-*`; may be given more than once
+    #[arg(long = "case", value_name = "GLOB")]
+    pub cases: Vec<String>,
+
+    /// Stop when a version has this mean pass rate
+    #[arg(long, value_name = "RATE", default_value_t = 1.0, value_parser = threshold)]
+    pub target: f64,
+
+    /// How many versions are made, at most
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub rounds: u64,
+
+    /// How often each case is run with each version [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub runs: Option<u64>,
+
+    /// The model that judges and compares; none: only structural checks, and no comparison
+    #[arg(long, value_name = "MODEL")]
+    pub judge: Option<String>,
+
+    /// How often the judge is asked; the majority decides
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub judge_votes: Option<u32>,
+
+    /// The model that analyses
+    #[arg(long, value_name = "MODEL")]
+    pub improver: Option<String>,
+
+    /// How often a run is tried again that a service or this machine kept from its result
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub retries: u32,
+
+    /// The seed of everything that is drawn
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Begin a new loop although the last one is unfinished
+    #[arg(long)]
+    pub fresh: bool,
+
+    /// How to write the result to standard output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: ImproveFormat,
+
+    /// Who runs.
+    #[command(flatten)]
+    pub agent: AgentArgs,
+
+    /// What may be spent.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+
+    /// Record and replay.
+    #[command(flatten)]
+    pub tape: TapeArgs,
+}
+
+/// How the result of a loop is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ImproveFormat {
+    /// For people
+    #[default]
+    Text,
+    /// improve.json
+    Json,
+}

@@ -1,0 +1,120 @@
+//! `skillgauge improve`.
+//!
+//! ```text
+//! skill, suite, models --> lock --> record (new, or gone on with) --> step by step (core::improve says which) --> conclusion
+//! ```
+//!
+//! The one invariant: the skill's folder changes only when what is in it is stored as a version.
+
+mod models;
+mod tell;
+mod work;
+
+use std::sync::Arc;
+
+use skillgauge_core::improve::{Improvement, Rules, Setting};
+use skillgauge_core::version::VersionStore;
+use skillgauge_run::iteration::Budget;
+
+use super::Outcome;
+use super::run::{Measurement, Target};
+use crate::Printer;
+use crate::args::{BaselineArg, ImproveArgs, RunArgs, RunFormat};
+use crate::keep::{self, PROGRAM};
+use crate::printer::CommandError;
+use crate::session::Session;
+use models::Models;
+use work::Work;
+
+/// How often each case is run when nobody says.
+const RUNS: u64 = 3;
+
+pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
+    let mut run_args = run_args(args);
+    let target = Target::read(&run_args, printer)?;
+    let session = Session::open(&args.tape)?;
+    run_args.runs = Some(session.settings.runs(args.runs).unwrap_or(RUNS));
+    let store = VersionStore::of(&args.skill)?;
+    let models = Models::open(args, &target, &session)?;
+    let measurement = Measurement::prepare(&run_args, target, &session, printer)?;
+    let setting = Setting::of(&measurement.prepared.record);
+    tell::plan(args, &measurement, &models, printer);
+    drop(measurement);
+    // The agent that was found is the agent of the whole loop.
+    run_args.agent.agent = Some(setting.agent.clone());
+    let lock = keep::lock(&store, "improve")?;
+    let improvement = begin(args, &store, setting, printer)?;
+    let settings = &session.settings;
+    let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
+    let work = Work {
+        rules: Rules { target: args.target, rounds: args.rounds },
+        run_args: &run_args,
+        store: &store,
+        session: &session,
+        models: &models,
+        budget: Arc::new(budget),
+        lock: &lock,
+        printer,
+        improvement,
+    };
+    work.go(args.format)
+}
+
+/// A loop that is not over and means the same is gone on with.
+fn begin(
+    args: &ImproveArgs,
+    store: &VersionStore,
+    setting: Setting,
+    printer: &Printer,
+) -> Result<Improvement, CommandError> {
+    let workspace = store.workspace();
+    let found = Improvement::load(workspace)?.filter(|found| found.conclusion.is_none());
+    match found {
+        Some(found) if args.fresh => {
+            printer.say(&format!("the loop of {} is left as it is", found.started.as_str()));
+        }
+        Some(found) if found.setting == setting => {
+            printer.say(&format!(
+                "going on with the loop of {}: {} so far",
+                found.started.as_str(),
+                match found.rounds.len() {
+                    1 => "1 version".to_owned(),
+                    count => format!("{count} versions"),
+                }
+            ));
+            return Ok(found);
+        }
+        Some(found) => printer.say(&format!(
+            "beginning a new loop: the suite, the agent, the judge or the number of runs is not that of {}",
+            found.started.as_str()
+        )),
+        None => {}
+    }
+    let newest = workspace.iterations()?.last().copied().unwrap_or(0);
+    Ok(Improvement::new(setting, keep::now(), PROGRAM, newest))
+}
+
+/// A version is measured as `run` does it, with the skill alone.
+fn run_args(args: &ImproveArgs) -> RunArgs {
+    RunArgs {
+        skill: args.skill.clone(),
+        evals: args.evals.clone(),
+        workspace: None,
+        cases: args.cases.clone(),
+        runs: args.runs,
+        baseline: Some(BaselineArg::None),
+        baseline_from: None,
+        judge: args.judge.clone(),
+        judge_votes: args.judge_votes,
+        retries: args.retries,
+        resume: false,
+        fresh: false,
+        dry_run: false,
+        shard: None,
+        seed: args.seed,
+        out_format: RunFormat::Text,
+        agent: args.agent.clone(),
+        budget: args.budget.clone(),
+        tape: args.tape.clone(),
+    }
+}

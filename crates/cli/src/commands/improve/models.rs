@@ -1,0 +1,44 @@
+//! Who compares and who analyses, opened before anything is spent.
+
+use skillgauge_run::analyze::Analyst;
+use skillgauge_run::compare::Comparator;
+
+use crate::args::ImproveArgs;
+use crate::commands::compare::TIMEOUT;
+use crate::commands::run::Target;
+use crate::judge::model_name;
+use crate::printer::CommandError;
+use crate::session::Session;
+
+/// `--judge none`.
+const NOBODY: &str = "none";
+
+/// Who compares and who analyses.
+#[derive(Debug)]
+pub(super) struct Models {
+    /// Nobody with `--judge none`.
+    pub(super) comparator: Option<Comparator>,
+    pub(super) analyst: Analyst,
+}
+
+impl Models {
+    pub(super) fn open(
+        args: &ImproveArgs,
+        target: &Target,
+        session: &Session,
+    ) -> Result<Self, CommandError> {
+        let settings = &session.settings;
+        let seed = settings.seed(args.seed);
+        let of_suite = || target.suite.config().judge_model.map(model_name);
+        let judge = settings.judge(args.judge.as_deref()).or_else(of_suite);
+        let comparator = if judge.as_deref() == Some(NOBODY) {
+            None
+        } else {
+            let jobs = usize::try_from(settings.jobs(&args.budget)).unwrap_or(1);
+            let model = session.model(judge.as_deref())?;
+            Some(Comparator { model, seed, timeout: TIMEOUT, jobs })
+        };
+        let model = session.model(settings.improver(args.improver.as_deref()).as_deref())?;
+        Ok(Self { comparator, analyst: Analyst { model, seed, timeout: TIMEOUT } })
+    }
+}

@@ -1,0 +1,152 @@
+//! What the loop says: its plan, its steps, and what came out.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use skillgauge_core::improve::{Change, Compared, Improvement, Measured, Round, Stop};
+use skillgauge_core::version::VersionNumber;
+use skillgauge_format::write;
+use skillgauge_run::iteration::Spent;
+
+use super::models::Models;
+use crate::Printer;
+use crate::args::{ImproveArgs, ImproveFormat};
+use crate::commands::run::Measurement;
+use crate::printer::CommandError;
+
+/// Says what will be done, before anything is spent.
+pub(super) fn plan(
+    args: &ImproveArgs,
+    measurement: &Measurement<'_>,
+    models: &Models,
+    printer: &Printer,
+) {
+    measurement.show_plan();
+    let cases = measurement.prepared.record.case_ids.len();
+    let compared = match &models.comparator {
+        Some(comparator) => {
+            format!("{} to {} calls of {}", 2 * cases, 3 * cases, comparator.model.name())
+        }
+        None => "no comparison (nobody judges)".to_owned(),
+    };
+    printer.say(&format!(
+        "that for the baseline and for each of up to {} versions, and for each version {compared} and 1 to 2 of {}",
+        args.rounds,
+        models.analyst.model.name()
+    ));
+    if cases < skillgauge_core::statistics::FEWEST_CASES {
+        printer.say(&format!(
+            "warning: {cases} cases can show no difference beyond noise, so the baseline will stay; 6 cases or more can"
+        ));
+    }
+}
+
+pub(super) fn measured(version: VersionNumber, measured: &Measured) -> String {
+    let score = measured.score.map(|score| format!(", score {score:.1}")).unwrap_or_default();
+    format!(
+        "{version}: pass rate {}, {} of {} runs pass{score}",
+        rate(measured),
+        measured.passed,
+        measured.runs
+    )
+}
+
+pub(super) fn compared([old, new]: [VersionNumber; 2], compared: &Compared) -> String {
+    format!("{new} against {old}: {}", outcome(compared))
+}
+
+pub(super) fn changes(change: &Change, printer: &Printer) {
+    for line in &change.changes {
+        printer.say(&format!("changing {line}"));
+    }
+    for line in &change.left_out {
+        printer.say(&format!("not applied: {line}"));
+    }
+}
+
+pub(super) fn spent(spent: &Spent, printer: &Printer) {
+    if spent.calls() == 0 {
+        return;
+    }
+    // What nobody knows is not nothing.
+    let cost = match spent.unknown_costs {
+        0 => format!("${:.4}", spent.cost_usd),
+        _ if spent.cost_usd <= 0.0 => "unknown cost".to_owned(),
+        count => format!("${:.4} and {count} calls of unknown cost", spent.cost_usd),
+    };
+    printer.say(&format!(
+        "{} calls of the agent, {} of models, {cost}",
+        spent.agent_calls, spent.model_calls
+    ));
+}
+
+/// Writes what came out to standard output.
+pub(super) fn end(
+    improvement: &Improvement,
+    stop: &Stop,
+    format: ImproveFormat,
+    printer: &Printer,
+) -> Result<(), CommandError> {
+    printer.say(&format!("stopped: {stop}"));
+    let text = match format {
+        ImproveFormat::Text => text(improvement),
+        ImproveFormat::Json => write::to_text(improvement)
+            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
+    };
+    let mut out = printer.stdout();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+fn text(improvement: &Improvement) -> String {
+    let mut out = String::new();
+    for round in &improvement.rounds {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{}", line(round));
+        for change in &round.changes {
+            let _ = writeln!(out, "    {change}");
+        }
+    }
+    let sentence = improvement.conclusion.as_ref().map_or_else(
+        || "nothing can be said: the baseline was not measured completely".to_owned(),
+        skillgauge_core::improve::Conclusion::sentence,
+    );
+    let _ = writeln!(out, "{sentence}");
+    out
+}
+
+fn line(round: &Round) -> String {
+    let mut line = match round.from {
+        Some(from) => format!("{} (from {})", round.number(), VersionNumber(from)),
+        None => format!("{} (baseline)", round.number()),
+    };
+    match &round.measured {
+        Some(measured) => {
+            let _ = write!(line, ": {}", rate(measured));
+        }
+        None => line.push_str(": not measured"),
+    }
+    if let Some((compared, from)) = round.compared.as_ref().zip(round.from) {
+        let _ = write!(line, "; against {}: {}", VersionNumber(from), outcome(compared));
+    }
+    line
+}
+
+fn rate(measured: &Measured) -> String {
+    let percent = |rate: f64| rate * 100.0;
+    format!(
+        "{:.1} % ({:.1} to {:.1})",
+        percent(measured.pass_rate),
+        percent(measured.low),
+        percent(measured.high)
+    )
+}
+
+fn outcome(compared: &Compared) -> String {
+    let Compared { old_wins, new_wins, missing, p_value, verdict } = compared;
+    if old_wins + new_wins == 0 {
+        return "not compared".to_owned();
+    }
+    let missing = if *missing > 0 { format!(", {missing} not compared") } else { String::new() };
+    format!("{verdict} ({new_wins} won, {old_wins} lost{missing}, p = {p_value:.3}, sign test)")
+}

@@ -1,0 +1,122 @@
+//! One measurement of a skill as it is now: prepared before anything is spent, then driven as far as it goes.
+//!
+//! `run` makes one, `improve` one for each version. The one invariant: whoever drives holds the workspace's lock.
+
+use std::sync::Arc;
+
+use skillgauge_core::plan::Plan;
+use skillgauge_core::workspace::WorkspaceLock;
+use skillgauge_run::agent::Executor;
+use skillgauge_run::iteration::{
+    self, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
+};
+use skillgauge_run::pool::RetryRules;
+
+use super::plan;
+use super::progress::Progress;
+use super::request::{self, Asked};
+use super::target::Target;
+use super::workspace_error;
+use crate::args::RunArgs;
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{Printer, keep};
+
+/// What will be run.
+#[derive(Debug)]
+pub(in crate::commands) struct Measurement<'m> {
+    pub(in crate::commands) target: Target,
+    pub(in crate::commands) prepared: Prepared,
+    args: &'m RunArgs,
+    session: &'m Session,
+    printer: &'m Printer,
+    asked: Asked,
+    executor: Arc<Executor>,
+}
+
+/// An iteration that was driven as far as it went.
+#[derive(Debug)]
+pub(in crate::commands) struct Ran {
+    pub(in crate::commands) begun: Begun,
+    pub(in crate::commands) driven: Driven,
+    pub(in crate::commands) plan: Plan,
+}
+
+impl<'m> Measurement<'m> {
+    /// Finds out everything that can go wrong before money is spent.
+    pub(in crate::commands) fn prepare(
+        args: &'m RunArgs,
+        target: Target,
+        session: &'m Session,
+        printer: &'m Printer,
+    ) -> Result<Self, CommandError> {
+        let executor = Arc::new(session.executor());
+        let asked = Asked::new(args, &target, session, &executor, printer)?;
+        let prepared = asked.prepare()?;
+        Ok(Self { target, prepared, args, session, printer, asked, executor })
+    }
+
+    pub(super) fn warn_unstored(&self) {
+        request::warn_unstored(&self.prepared, &self.target, self.printer);
+    }
+
+    pub(in crate::commands) fn show_plan(&self) {
+        plan::show_plan(&self.prepared, &self.asked, &self.target, self.printer);
+    }
+
+    /// Begins an iteration or goes on with it, and runs and grades what is left of it.
+    pub(in crate::commands) fn drive(
+        &mut self,
+        budget: &Arc<Budget>,
+        lock: &WorkspaceLock,
+    ) -> Result<Ran, CommandError> {
+        let begun = self.begin()?;
+        let evaluator =
+            self.asked.evaluator(&self.target, self.session, &self.prepared, Arc::clone(budget));
+        let means = Means::<Evaluator> {
+            executor: Arc::clone(&self.executor),
+            evaluate: Arc::new(evaluator),
+            jobs: self.asked.jobs,
+            retry: RetryRules::for_runs().retries(self.args.retries),
+            budget: Arc::clone(budget),
+            cancel: self.session.cancel.clone(),
+        };
+        let plan = self.prepared.plan();
+        let plan = self.args.shard.map_or(plan.clone(), |shard| plan.shard(shard));
+        let mut progress = Progress::new(self.printer, plan.runs().len());
+        let mut on_event = |event: &iteration::IterationEvent| progress.take(event);
+        let work =
+            iteration::drive(&self.prepared, &begun.iteration, plan.runs(), &means, &mut on_event);
+        let driven = self.session.block_on(self.printer, work)?;
+        progress.finish();
+        let driven = driven.map_err(workspace_error)?;
+        keep::record_scores(&self.target.workspace, lock, self.printer);
+        Ok(Ran { begun, driven, plan })
+    }
+
+    fn begin(&self) -> Result<Begun, CommandError> {
+        let continuation = match (self.args.resume, self.args.fresh) {
+            (true, _) => Continuation::Required,
+            (false, true) => Continuation::Never,
+            (false, false) => Continuation::IfSame,
+        };
+        let workspace = &self.target.workspace;
+        let begun = iteration::begin(workspace, &self.prepared, continuation)
+            .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+        plan::say_begun(&begun, self.printer);
+        if let Some(number) = self.args.baseline_from {
+            let from = workspace.iteration(number);
+            let copied = iteration::take_over(&from, &begun.iteration, &begun.record);
+            let copied = copied.map_err(|error| {
+                CommandError::usage(
+                    error.to_string(),
+                    "leave --baseline-from out to run the baseline again",
+                )
+            })?;
+            self.printer.say(&format!(
+                "{copied} runs of the baseline were taken over from iteration-{number}"
+            ));
+        }
+        Ok(begun)
+    }
+}

@@ -1,0 +1,347 @@
+//! Whole improve loops through the binary, with an agent, a judge, a comparator and an analyst that are shell scripts.
+
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::command::Project;
+use crate::compare::COMPARATOR;
+
+/// Greets when the skill says how, and logs each call.
+const AGENT: &str = r#"#!/bin/sh
+cat > /dev/null
+echo call >> "LOG"
+DELAY
+if grep -q "Say hello" "$SKILLGAUGE_SKILLS/greeter/SKILL.md"; then
+  printf 'Hello, reader\n' > greeting.txt
+else
+  printf 'whatever\n' > greeting.txt
+fi
+echo '{"type":"start","model":"scripted"}'
+echo '{"type":"usage","input_tokens":100,"output_tokens":20,"cost_usd":0.01}'
+echo '{"type":"result","text":"done"}'
+"#;
+
+/// Keeps what it was asked, and suggests AFTER in place of the body, with the number of the call in it.
+const ANALYST: &str = r#"#!/bin/sh
+echo call >> "LOG"
+number=$(wc -l < "LOG" | tr -d ' ')
+cat > "LOG.$number"
+echo '{"strengths": [], "weaknesses": ["It says nothing."], "suggestions": [
+  {"reasoning": "Every case failed.", "area": "body", "file": "SKILL.md", "before": "Text.", "after": "AFTER"},
+  {"reasoning": "Bad advice.", "area": "name", "file": "SKILL.md", "before": "name: greeter", "after": "name: Not Good"}]}' | sed "s/NUMBER/$number/"
+"#;
+
+/// The greeter with an analyst that puts this in place of its body.
+fn greeter(after: &str) -> Project {
+    let project = crate::run::greeter();
+    let log = |name: &str| project.path().join(name).display().to_string();
+    project
+        .file("analyst.sh", ANALYST.replace("LOG", &log("analyst.log")).replace("AFTER", after))
+        .file("comparator.sh", judge(&log("comparator.log"), &log("judge.sh")));
+    agent(&project, "");
+    project
+}
+
+fn agent(project: &Project, delay: &str) {
+    let log = project.path().join("agent.log").display().to_string();
+    project.file("agent.sh", AGENT.replace("LOG", &log).replace("DELAY", delay));
+}
+
+/// Judges what it is shown, and compares when it is shown two results.
+fn judge(log: &str, judge: &str) -> String {
+    let comparator = COMPARATOR
+        .replace("#!/bin/sh\n", "")
+        .replace("$(sed", "$(printf '%s\\n' \"$asked\" | sed")
+        .replace("cat > /dev/null\n", "")
+        .replace("A good result", "Hello, reader");
+    format!(
+        "#!/bin/sh\nasked=$(cat)\necho call >> \"{log}\"\n\
+         if printf '%s\\n' \"$asked\" | grep -q '^# Result '; then\n{comparator}\nelse\n\
+         printf '%s\\n' \"$asked\" | \"{judge}\"\nfi\n"
+    )
+}
+
+const IMPROVE: [&str; 10] = [
+    "improve",
+    "greeter",
+    "--agent",
+    "command:./agent.sh",
+    "--judge",
+    "command:sh ./comparator.sh",
+    "--improver",
+    "command:sh ./analyst.sh",
+    "--runs",
+    "1",
+];
+
+fn improve(project: &Project, more: &[&str]) -> Output {
+    project.output(&[&IMPROVE, more].concat())
+}
+
+fn lines(project: &Project, log: &str) -> usize {
+    fs_err::read_to_string(project.path().join(log)).unwrap_or_default().lines().count()
+}
+
+fn json(project: &Project, path: &str) -> Value {
+    serde_json::from_slice(&project.read(path)).unwrap()
+}
+
+fn body(project: &Project) -> String {
+    String::from_utf8(project.read("greeter/SKILL.md")).unwrap()
+}
+
+#[test]
+fn a_skill_that_gets_better_is_adopted() {
+    let project = greeter("Say hello to the reader.");
+    let before = body(&project);
+    let twice = [&IMPROVE[..8], &["--runs", "2"]].concat();
+    let output = project.output(&twice);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    insta::assert_snapshot!(stdout);
+    assert!(shown.contains("stopped: the target is reached"), "{shown}");
+    assert!(shown.contains("not applied: name: the skill would not be well formed"), "{shown}");
+    assert_eq!(body(&project), before.replace("Text.", "Say hello to the reader."));
+    let history = json(&project, "greeter-workspace/history.json");
+    assert_eq!(history["current_version"], 1);
+    assert_eq!(history["versions"].as_array().unwrap().len(), 2);
+    assert_eq!(history["versions"][1]["description"], "round 1 of improve, from v0");
+    assert_eq!(
+        String::from_utf8(project.read("greeter-workspace/v0/skill/SKILL.md")).unwrap(),
+        before
+    );
+    // Only the skill is run, each case twice, in both versions.
+    assert_eq!(lines(&project, "agent.log"), 24);
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!((&state["format"], &state["version"]["major"]), (&"improve".into(), &1.into()));
+    assert_eq!(state["conclusion"]["decision"], "adopted");
+    assert_eq!(state["rounds"][1]["compared"]["new_wins"], 6);
+    // The analyst hears what failed although nothing was compared yet.
+    let asked = String::from_utf8(project.read("analyst.log.1")).unwrap();
+    assert!(asked.contains("v0 run 1): The reader is greeted: "), "{asked}");
+    assert!(asked.contains("There are none: v0 was graded"), "{asked}");
+    for path in ["v0/analysis.json", "comparison/v0-v1/1/comparison.json"] {
+        let path = format!("greeter-workspace/{path}");
+        assert_eq!(project.exit_code(&["schema", "--check", &path]), Some(0), "{path}");
+    }
+    // A loop that is over is not gone on with: a new one finds nothing to do.
+    let shown = project.run(&twice);
+    assert!(shown.contains("the evals are too easy"), "{shown}");
+}
+
+#[test]
+fn a_skill_that_does_not_get_better_keeps_the_baseline() {
+    let project = greeter("Other words NUMBER.");
+    let before = body(&project);
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("stopped: 2 rounds brought no improvement"), "{shown}");
+    assert!(shown.contains("v0 stays: nothing better was found"), "{shown}");
+    assert_eq!(body(&project), before);
+    let history = json(&project, "greeter-workspace/history.json");
+    assert_eq!(history["current_version"], 0);
+    // What was tried is kept, each made from the best version.
+    assert_eq!(history["versions"].as_array().unwrap().len(), 3);
+    let tried = String::from_utf8(project.read("greeter-workspace/v2/skill/SKILL.md")).unwrap();
+    assert!(tried.contains("Other words 2."), "{tried}");
+    // The second analysis is told of the comparison.
+    let asked = String::from_utf8(project.read("analyst.log.2")).unwrap();
+    assert!(asked.contains("won against"), "{asked}");
+}
+
+#[test]
+fn a_gain_that_may_be_noise_keeps_the_baseline() {
+    let project = greeter("Say hello to the reader.");
+    let before = body(&project);
+    let output = improve(&project, &["--case", "[123]"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("warning: 3 cases can show no difference"), "{shown}");
+    assert!(shown.contains("v0 stays: v1 scores higher, but that may be noise"), "{shown}");
+    assert_eq!(body(&project), before);
+    assert_eq!(json(&project, "greeter-workspace/history.json")["current_version"], 0);
+}
+
+#[test]
+fn the_same_suggestion_again_is_a_dead_end() {
+    let project = greeter("Other words.");
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("the suggestions lead back to v1"), "{shown}");
+    assert_eq!(json(&project, "greeter-workspace/history.json")["current_version"], 0);
+}
+
+#[test]
+fn evals_that_are_too_easy_stop_at_the_baseline() {
+    let project = greeter("Whatever.");
+    project.file("greeter/SKILL.md", body(&project).replace("Text.", "Say hello."));
+    let before = body(&project);
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("stopped: the evals are too easy"), "{shown}");
+    assert_eq!((lines(&project, "agent.log"), lines(&project, "analyst.log")), (6, 0));
+    assert_eq!(body(&project), before);
+}
+
+#[test]
+fn a_budget_stops_it_keeps_the_baseline_and_the_same_command_goes_on() {
+    let project = greeter("Say hello to the reader.");
+    let before = body(&project);
+    // The baseline takes 12 calls and its analysis one.
+    let output = improve(&project, &["--max-calls", "20"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("stopped: the budget: --max-calls 20 is used up"), "{shown}");
+    assert!(shown.contains("v0 stays"), "{shown}");
+    assert_eq!(body(&project), before);
+    // In the middle of the comparisons.
+    let output = improve(&project, &["--max-calls", "15"]);
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("going on with the loop of"), "{shown}");
+    assert!(shown.contains("v1 is better than v0"), "{shown}");
+    assert_eq!((lines(&project, "agent.log"), lines(&project, "analyst.log")), (12, 1));
+    assert!(body(&project).contains("Say hello to the reader."));
+    assert_eq!(
+        json(&project, "greeter-workspace/history.json")["versions"].as_array().unwrap().len(),
+        2
+    );
+}
+
+#[test]
+fn killed_again_and_again_it_comes_to_the_same_end() {
+    let project = greeter("Say hello to the reader.");
+    agent(&project, "sleep 0.05");
+    let args = [&IMPROVE[..], &["--jobs", "2"]].concat();
+    let mut kills = 0;
+    loop {
+        let mut command = project.command(&args);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // Each time a little later, so that every step is hit and the loop still gets to its end.
+        std::thread::sleep(Duration::from_millis(150 + 40 * kills));
+        if kills == 15 || child.try_wait().unwrap().is_some() {
+            assert_eq!(child.wait().unwrap().code(), Some(0));
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    }
+    assert!(kills >= 3, "it was over too soon to be disturbed: {kills}");
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["conclusion"]["decision"], "adopted", "{state:#}");
+    assert_eq!(state["rounds"].as_array().unwrap().len(), 2);
+    assert!(body(&project).contains("Say hello to the reader."));
+    // At most what ran when it was killed is run again.
+    let calls = u64::try_from(lines(&project, "agent.log")).unwrap();
+    assert!((12..=12 + 2 * kills).contains(&calls), "{calls} calls, {kills} kills");
+}
+
+#[test]
+fn a_version_that_was_stored_but_not_written_down_is_taken_up() {
+    let project = greeter("Say hello to the reader.");
+    improve(&project, &["--max-calls", "20"]);
+    // As if it was killed between the two.
+    let mut state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["rounds"].as_array_mut().unwrap().pop().unwrap()["version"], 1);
+    project.file("greeter-workspace/improve.json", state.to_string());
+    let shown = project.shown(&improve(&project, &[]));
+    assert!(shown.contains("v1 is better than v0"), "{shown}");
+    assert_eq!((lines(&project, "agent.log"), lines(&project, "analyst.log")), (12, 1));
+    // A record that cannot be read is said, and stays.
+    project.file("greeter-workspace/improve.json", "{");
+    let output = improve(&project, &[]);
+    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+    assert_eq!(project.read("greeter-workspace/improve.json"), b"{");
+}
+
+#[test]
+fn a_judge_that_fails_leaves_no_score_and_is_asked_again() {
+    let project = greeter("Say hello to the reader.");
+    let judge = project.read("comparator.sh");
+    project.file("comparator.sh", "exit 1\n");
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("nothing can be said: the baseline was not measured"), "{shown}");
+    project.file("comparator.sh", judge);
+    let shown = project.shown(&improve(&project, &[]));
+    assert!(shown.contains("v1 is better than v0"), "{shown}");
+    assert_eq!(lines(&project, "agent.log"), 12);
+    // A comparator or an analyst that fails does not cost what was measured.
+    project.file("greeter/SKILL.md", body(&project).replace("Say hello to the reader.", "Text."));
+    project.file("analyst.sh", "exit 1\n");
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("stopped: there is no analysis"), "{shown}");
+    assert!(shown.contains("v0 stays"), "{shown}");
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured_and_leaves_the_baseline() {
+    let project = greeter("Say hello to the reader.");
+    let before = body(&project);
+    agent(&project, "sleep 0.2");
+    let mut command = project.command(&[&IMPROVE[..], &["--jobs", "1"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // The second version is being measured.
+    while lines(&project, "agent.log") < 8 {
+        assert!(child.try_wait().unwrap().is_none(), "it is over too soon");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(body(&project), before);
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert!(shown.contains("going on with the loop of"), "{shown}");
+    assert!(shown.contains("v1 is better than v0"), "{shown}");
+    assert!((12..=13).contains(&lines(&project, "agent.log")), "{shown}");
+}
+
+#[test]
+fn own_changes_during_a_pause_are_stored_and_another_suite_is_another_loop() {
+    let project = greeter("Say hello to the reader.");
+    improve(&project, &["--max-calls", "20"]);
+    project.file("greeter/own.md", "Own work.\n");
+    let shown = project.shown(&improve(&project, &["--max-calls", "3"]));
+    assert!(shown.contains("stored the skill as v2"), "{shown}");
+    assert_eq!(project.read("greeter-workspace/v2/skill/own.md"), b"Own work.\n");
+    let suite = String::from_utf8(project.read("greeter/evals/evals.json")).unwrap();
+    project.file("greeter/evals/evals.json", suite.replace("reader number", "person number"));
+    let shown = project.shown(&improve(&project, &["--max-calls", "3"]));
+    assert!(shown.contains("beginning a new loop"), "{shown}");
+}
+
+#[test]
+fn the_versions_page_shows_scores_comparisons_and_changes() {
+    let project = greeter("Say hello to the reader.");
+    improve(&project, &[]);
+    let output = project.output(&["report", "greeter-workspace", "--out", "page.html"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let page = String::from_utf8(project.read("page.html")).unwrap();
+    let expected = [
+        "v1 wins over v0",
+        "It is good.",
+        "Every case failed.",
+        "round 1 of improve, from v0",
+        "v0 on its own",
+        "SKILL.md: body: Every case failed.",
+        "v1 is better than v0: ",
+        "Score by version, with intervals",
+    ];
+    for text in expected {
+        assert!(page.contains(text), "{text} is not on the page");
+    }
+}

@@ -1,0 +1,150 @@
+//! What comes next, from what was done.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Improvement, Measured, Round};
+use crate::version::VersionNumber;
+
+/// So many rounds in a row without a better version end the loop.
+const PATIENCE: usize = 2;
+
+/// When a loop ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// The pass rate that is good enough.
+    pub target: f64,
+    /// The most versions that are made.
+    pub rounds: u64,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Store the baseline.
+    Begin,
+    /// Run and grade a version.
+    Measure {
+        /// The version.
+        version: VersionNumber,
+    },
+    /// Compare a version with the one that it was made from, blind.
+    Compare {
+        /// The version before.
+        old: VersionNumber,
+        /// The version.
+        new: VersionNumber,
+    },
+    /// Analyse, and make a new version of the best one.
+    Change {
+        /// The best version so far.
+        base: VersionNumber,
+        /// The two versions that were compared last; none after the baseline.
+        compared: Option<[VersionNumber; 2]>,
+    },
+    /// There is nothing left to do.
+    Stop(Stop),
+}
+
+/// Why a loop ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reason", content = "detail", rename_all = "snake_case")]
+pub enum Stop {
+    /// The baseline leaves nothing to improve.
+    TooEasy,
+    /// The target is reached.
+    Target,
+    /// All rounds are done.
+    Rounds,
+    /// Nothing was gained for some rounds.
+    NoImprovement,
+    /// No further version can be made, for this reason.
+    DeadEnd(String),
+    /// The budget is used up.
+    Budget(String),
+    /// The user stopped it.
+    Interrupted,
+    /// A step could not be done.
+    Incomplete(String),
+}
+
+impl Stop {
+    /// Whether the same command goes on later.
+    pub fn is_pause(&self) -> bool {
+        matches!(self, Self::Budget(_) | Self::Interrupted | Self::Incomplete(_))
+    }
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooEasy => {
+                f.write_str("the evals are too easy: the baseline leaves nothing to improve")
+            }
+            Self::Target => f.write_str("the target is reached"),
+            Self::Rounds => f.write_str("all rounds are done"),
+            Self::NoImprovement => write!(f, "{PATIENCE} rounds brought no improvement"),
+            Self::DeadEnd(why) => write!(f, "no further version can be made: {why}"),
+            Self::Budget(why) => write!(f, "the budget: {why}"),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::Incomplete(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Improvement {
+    /// What comes next. Follows from the record alone, so a loop that was killed goes on where it was.
+    pub fn next(&self, rules: &Rules) -> Step {
+        let Some(last) = self.rounds.last() else { return Step::Begin };
+        let version = last.number();
+        if last.measured.is_none() {
+            return Step::Measure { version };
+        }
+        let compared = last.from.map(|old| [VersionNumber(old), version]);
+        if let Some([old, new]) = compared
+            && last.compared.is_none()
+        {
+            return Step::Compare { old, new };
+        }
+        match (self.stop(rules), self.best()) {
+            (Some(stop), _) => Step::Stop(stop),
+            (None, Some((base, _))) => Step::Change { base: base.number(), compared },
+            // The last round is measured, so there is a best one.
+            (None, None) => Step::Measure { version },
+        }
+    }
+
+    fn stop(&self, rules: &Rules) -> Option<Stop> {
+        let (_, best) = self.best()?;
+        let is_first = self.rounds.len() == 1;
+        if is_first && best.is_perfect() {
+            Some(Stop::TooEasy)
+        } else if best.pass_rate >= rules.target {
+            Some(Stop::Target)
+        } else if self.rounds.len() as u64 > rules.rounds {
+            Some(Stop::Rounds)
+        } else if self.stale() >= PATIENCE {
+            Some(Stop::NoImprovement)
+        } else {
+            self.dead_end.clone().map(Stop::DeadEnd)
+        }
+    }
+
+    /// The best round that was measured; of equals the first.
+    pub fn best(&self) -> Option<(&Round, &Measured)> {
+        let mut best: Option<(&Round, &Measured)> = None;
+        for round in &self.rounds {
+            let Some(measured) = &round.measured else { continue };
+            if best.is_none_or(|(_, best)| measured.beats(best)) {
+                best = Some((round, measured));
+            }
+        }
+        best
+    }
+
+    /// How many rounds were measured since the best one.
+    pub fn stale(&self) -> usize {
+        let best = self.best().map(|(round, _)| round.version);
+        let measured = self.rounds.iter().rev().filter(|round| round.measured.is_some());
+        measured.take_while(|round| Some(round.version) != best).count()
+    }
+}
