@@ -83,9 +83,21 @@ fn suite() -> Value {
         check("S1", "file_exists", json!({"pattern": "*.md"})),
         check("S2", "file_count", json!({"pattern": "*.md", "operator": ">=", "count": 1})),
         check("S3", "file_contains", json!({"pattern": "*.md", "match": "the last word of all"})),
-        check("S4", "file_not_contains", json!({"pattern": "*.md", "match_any": ["TODO", "FIXME", "XXX"]})),
-        check("S5", "file_contains", json!({"pattern": "*.md", "match_regex": r"(?m)^## (?P<name>\w+) \d{7}$"})),
-        check("S6", "file_not_contains", json!({"pattern": "*.md", "match_regex": r"(?i)\bnever\s+there\b"})),
+        check(
+            "S4",
+            "file_not_contains",
+            json!({"pattern": "*.md", "match_any": ["TODO", "FIXME", "XXX"]}),
+        ),
+        check(
+            "S5",
+            "file_contains",
+            json!({"pattern": "*.md", "match_regex": r"(?m)^## (?P<name>\w+) \d{7}$"}),
+        ),
+        check(
+            "S6",
+            "file_not_contains",
+            json!({"pattern": "*.md", "match_regex": r"(?i)\bnever\s+there\b"}),
+        ),
     ];
     json!({"skill_name": "bench", "evals": [{"id": 1, "prompt": "p", "structural_expectations": checks}]})
 }
@@ -98,7 +110,10 @@ fn write_runs(folder: &Path, arguments: &Arguments) -> Result<u64> {
         for file in 0..arguments.files {
             let mut text = String::new();
             for line in 0..400 {
-                let _ = writeln!(text, "Line {line} of file {file}: nothing in particular is said here.");
+                let _ = writeln!(
+                    text,
+                    "Line {line} of file {file}: nothing in particular is said here."
+                );
             }
             if file + 1 == arguments.files {
                 text.push_str("## section 1234567\nthe last word of all\n");
