@@ -33,13 +33,13 @@ const PLAIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/check/pl
 #[derive(Parser)]
 struct Arguments {
     /// Finished runs
-    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Text files of about 20 kB in each run
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     files: u32,
     /// Turns of each side
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
     /// Replace the section in docs/performance.md
     #[arg(long)]
