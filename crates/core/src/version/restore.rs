@@ -171,7 +171,10 @@ impl Moves {
             remove_empty_folders(skill, path);
         }
         for path in &plan.write {
-            self.rename(new.join(path), skill.join(path))?;
+            let target = skill.join(path);
+            // No version holds empty folders, so one may stand where a file of this version goes.
+            remove_empty_tree(&target);
+            self.rename(new.join(path), target)?;
         }
         Ok(())
     }
@@ -194,6 +197,19 @@ impl Moves {
             let _ = fs_err::rename(to, from);
         }
     }
+}
+
+/// Removes a folder that holds nothing but empty folders; anything else stays as it is.
+fn remove_empty_tree(folder: &Path) {
+    let is_folder = fs_err::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    if !is_folder {
+        return;
+    }
+    for entry in fs_err::read_dir(folder).into_iter().flatten().flatten() {
+        remove_empty_tree(&entry.path());
+    }
+    // It refuses when something is left inside.
+    let _ = fs_err::remove_dir(folder);
 }
 
 /// Removes the folders around a path that have become empty, up to the skill itself.

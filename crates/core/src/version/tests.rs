@@ -397,6 +397,17 @@ fn scores_come_from_the_gradings() {
     assert_eq!(overview.warnings.len(), 2, "{:?}", overview.warnings);
 }
 
+#[test]
+fn an_empty_folder_gives_way_to_a_file_of_its_name() {
+    let place = Place::new();
+    place.write("sub", "a file");
+    with(&place.store(), VersionStore::init).unwrap();
+    fs_err::remove_file(place.skill().join("sub")).unwrap();
+    fs_err::create_dir_all(place.skill().join("sub/deep")).unwrap();
+    restore(&place, 0).unwrap();
+    assert_eq!(fs_err::read_to_string(place.skill().join("sub")).unwrap(), "a file");
+}
+
 #[derive(Clone, Debug)]
 enum Action {
     Init,
