@@ -91,6 +91,18 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::new(format!("{seconds}Z"))
 }
 
+/// Who we are, for others that want to write.
+pub(crate) fn holder() -> Holder {
+    let command: Vec<String> =
+        std::env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
+    Holder {
+        command: command.join(" "),
+        process: std::process::id(),
+        machine: fs_err::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()),
+        since: timestamp(SystemTime::now()),
+    }
+}
+
 /// Keeps everybody else from writing to the workspace of a skill.
 pub(crate) fn lock(store: &VersionStore, command: &str) -> Result<WorkspaceLock, CommandError> {
     let holder = Holder {

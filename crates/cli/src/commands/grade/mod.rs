@@ -6,11 +6,9 @@ mod summary;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use skillgauge_core::workspace::{Holder, Workspace, WorkspaceLock};
+use skillgauge_core::workspace::{Workspace, WorkspaceLock};
 use skillgauge_format::Case;
-use skillgauge_run::agent::timestamp;
 use skillgauge_run::grade::{GradeTask, Instead, Judge, find_runs, grade_all, is_graded};
 use skillgauge_run::iteration::Budget;
 
@@ -79,21 +77,10 @@ fn lock(tasks: &[GradeTask]) -> Result<Vec<(Workspace, WorkspaceLock)>, CommandE
     let workspaces: BTreeMap<PathBuf, _> =
         ours.map(|task| (task.workspace.root().to_owned(), &task.workspace)).collect();
     let lock = |workspace: &&Workspace| {
-        let locked = workspace.lock(&holder());
+        let locked = workspace.lock(&keep::holder());
         let locked =
             locked.map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
         Ok(((*workspace).clone(), locked))
     };
     workspaces.values().map(lock).collect()
-}
-
-fn holder() -> Holder {
-    let command: Vec<String> =
-        std::env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
-    Holder {
-        command: command.join(" "),
-        process: std::process::id(),
-        machine: None,
-        since: timestamp(SystemTime::now()),
-    }
 }

@@ -14,8 +14,6 @@ mod target;
 
 use std::sync::Arc;
 
-use skillgauge_core::workspace::Holder;
-use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
@@ -36,23 +34,12 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     if args.dry_run {
         return Ok(ExitCode::Success);
     }
-    let lock = measurement.target.workspace.lock(&holder()).map_err(workspace_error)?;
+    let lock =
+        measurement.target.workspace.lock(&crate::keep::holder()).map_err(workspace_error)?;
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let ran = measurement.drive(&Arc::new(budget), &lock)?;
     Ended { args, ran: &ran }.conclude(&session, printer)
-}
-
-/// Who we are, for others that want to write.
-fn holder() -> Holder {
-    let command: Vec<String> =
-        std::env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
-    Holder {
-        command: command.join(" "),
-        process: std::process::id(),
-        machine: fs_err::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()),
-        since: timestamp(std::time::SystemTime::now()),
-    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
