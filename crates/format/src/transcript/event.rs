@@ -55,9 +55,23 @@ pub struct Event {
     /// How many bytes of text were left out to keep the transcript small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_bytes: Option<u64>,
+    /// The tokens of the model's answer that begins with this event, if the agent says so; the other events of the same
+    /// answer have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<StepTokens>,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
+}
+
+/// The tokens of one answer of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepTokens {
+    /// What the model was given, cached or not.
+    pub input: u64,
+    /// What it generated, reasoning included; absent when the stream does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
 }
 
 /// What happened.
@@ -322,6 +336,7 @@ impl<'de> Deserialize<'de> for Event {
             time: take(&mut fields, "time")?,
             sub_agent: take(&mut fields, "sub_agent")?,
             cut_bytes: take(&mut fields, "cut_bytes")?,
+            tokens: take(&mut fields, "tokens")?,
             kind: kind(fields)?,
         })
     }

@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 pub use end::{Cut, ErrorRecord, ExitStatus, Stop, ToolTally, TranscriptEnd};
 pub use event::{
     ErrorEvent, ErrorLevel, Event, EventKind, FileChange, FileChangeKind, PermissionDenial, Retry,
-    SkillLoad, SkillState, SkillTouch, SubAgentEnd, SubAgentId, SubAgentStart, ToolCall,
-    ToolCallId, ToolResult, ToolStatus, Unknown,
+    SkillLoad, SkillState, SkillTouch, StepTokens, SubAgentEnd, SubAgentId, SubAgentStart,
+    ToolCall, ToolCallId, ToolResult, ToolStatus, Unknown,
 };
 pub use file::TranscriptError;
 pub use header::{TranscriptFormat, TranscriptHeader, TranscriptVersion};

@@ -30,10 +30,33 @@ fn the_events_of_the_lines_are_the_events_of_the_transcript() {
         }
         let transcript = adapter.finish(fixture.exit());
         assert_eq!(transcript, fixture.read(), "{}/{}", fixture.agent, fixture.case);
-        // What was read from standard error, or follows from the whole, comes after the lines.
-        assert_eq!(transcript.events[..events.len()], events, "{}/{}", fixture.agent, fixture.case);
+        // What was read from standard error, or follows from the whole, comes after the lines; so do the tokens of an
+        // answer, after its first event.
+        let mut told = transcript.events[..events.len()].to_vec();
+        for event in told.iter_mut().chain(&mut events) {
+            event.tokens = None;
+        }
+        assert_eq!(told, events, "{}/{}", fixture.agent, fixture.case);
         assert!(transcript.events[events.len()..].iter().all(|event| event.line.is_none()));
     }
+}
+
+/// Who states tokens for each answer of the model, and that they come to no more than the run's own total.
+#[test]
+fn the_tokens_of_the_steps_are_part_of_those_of_the_run() {
+    let mut stating = std::collections::BTreeMap::<&str, usize>::new();
+    for fixture in everything() {
+        let transcript = fixture.read();
+        let steps: Vec<_> = transcript.events.iter().filter_map(|event| event.tokens).collect();
+        let Some(usage) = transcript.end.usage.filter(|_| !steps.is_empty()) else { continue };
+        *stating.entry(&fixture.agent).or_default() += 1;
+        let input: u64 = steps.iter().map(|step| step.input).sum();
+        let output: u64 = steps.iter().filter_map(|step| step.output).sum();
+        let name = format!("{}/{}", fixture.agent, fixture.case);
+        assert!(input <= usage.total_tokens() - usage.output_tokens, "{name}: {input} {usage:?}");
+        assert!(output <= usage.output_tokens, "{name}: {output} of {usage:?}");
+    }
+    assert_eq!(stating.keys().copied().collect::<Vec<_>>(), ["claude", "opencode"]);
 }
 
 #[test]

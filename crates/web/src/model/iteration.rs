@@ -8,7 +8,7 @@ use skillgauge_core::benchmark::{Settings, aggregate};
 
 use super::case::{Case, configuration_order};
 use super::feedback::Feedback;
-use super::json::{self, Problem, as_text, load, text};
+use super::json::{self, Problem, as_text, load, load_without, text};
 use super::listing::folders;
 use super::run::Run;
 use super::statistics;
@@ -80,7 +80,8 @@ impl Iteration {
         let mut read = |name: &str| load(&path.join(name)).or_problem(name, &mut problems);
         let record = read("iteration.json").unwrap_or_default();
         let suite = suite_cases(&read("suite.json").unwrap_or_default());
-        iteration.benchmark = read("benchmark.json");
+        iteration.benchmark = load_without(&path.join("benchmark.json"), &["expectations"])
+            .or_problem("benchmark.json", &mut problems);
         let metadata = iteration.benchmark.as_ref().and_then(|file| file.get("metadata"));
         iteration.about = About::read(&record, metadata.unwrap_or(&Value::Null));
         iteration.feedback = Feedback::read(&path.join("feedback.json"), &mut problems);

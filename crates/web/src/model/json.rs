@@ -3,10 +3,13 @@
 //! A workspace may come from another tool, or from a run that was killed. Nothing here fails: what cannot be read is a
 //! [`Source::Broken`] that a page shows.
 
+use std::fmt;
+use std::io::Read as _;
 use std::path::Path;
 
 use fs_err as fs;
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// A file larger than this is not read.
 const MAX_BYTES: u64 = 32 << 20;
@@ -47,13 +50,103 @@ pub struct Problem {
 
 /// Reads a JSON file; links are not followed, because they may lead out of the workspace.
 pub fn load(path: &Path) -> Source {
-    match load_bytes(path, MAX_BYTES) {
-        Bytes::Missing => Source::Missing,
-        Bytes::Broken(message) => Source::Broken(message),
-        Bytes::Read(bytes) => match serde_json::from_slice(&bytes) {
-            Ok(value) => Source::Read(value),
-            Err(error) => Source::Broken(format!("not JSON: {error}")),
-        },
+    load_without(path, &[])
+}
+
+/// Reads a JSON file without the fields of these names, in the document itself and in the items of its lists: a page of
+/// thousands of runs needs their verdicts and not their evidence. An object in a field keeps all of its own, because its
+/// names may be a user's: a rubric may well have a dimension `evidence`.
+pub(crate) fn load_without(path: &Path, unwanted: &'static [&'static str]) -> Source {
+    let bytes = match load_bytes(path, MAX_BYTES) {
+        Bytes::Missing => return Source::Missing,
+        Bytes::Broken(message) => return Source::Broken(message),
+        Bytes::Read(bytes) => bytes,
+    };
+    let mut reader = serde_json::Deserializer::from_slice(&bytes);
+    let value = Kept { unwanted, place: Place::ItemOrDocument }.deserialize(&mut reader);
+    match value.and_then(|value| reader.end().map(|()| value)) {
+        Ok(value) => Source::Read(value),
+        Err(error) => Source::Broken(format!("not JSON: {error}")),
+    }
+}
+
+/// Builds a value without the unwanted fields, so that nothing is allocated for them.
+#[derive(Clone, Copy)]
+struct Kept {
+    unwanted: &'static [&'static str],
+    place: Place,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    ItemOrDocument,
+    Field,
+}
+
+impl<'de> DeserializeSeed<'de> for Kept {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Kept {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        let item_of = Self { place: Place::ItemOrDocument, ..self };
+        while let Some(item) = items.next_element_seed(item_of)? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if self.place == Place::ItemOrDocument && self.unwanted.contains(&key.as_str()) {
+                entries.next_value::<IgnoredAny>()?;
+            } else {
+                let field = Self { place: Place::Field, ..self };
+                map.insert(key, entries.next_value_seed(field)?);
+            }
+        }
+        Ok(Value::Object(map))
     }
 }
 
@@ -83,8 +176,10 @@ pub(crate) fn load_bytes(path: &Path, limit: u64) -> Bytes {
     if metadata.len() > limit {
         return Bytes::Broken(format!("larger than {} MB", limit >> 20));
     }
-    match fs::read(path) {
-        Ok(bytes) => Bytes::Read(bytes),
+    // Not `fs::read`, which asks for the size again, and again for the end.
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
+    match fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        Ok(_) => Bytes::Read(bytes),
         Err(error) => Bytes::Broken(error.kind().to_string()),
     }
 }
@@ -182,6 +277,14 @@ mod tests {
         assert!(matches!(load(&path), Source::Broken(message) if message.contains("not JSON")));
         fs::write(&path, "{}").unwrap();
         assert_eq!(load(&path), Source::Read(json!({})));
+        fs::write(&path, r#"{"a": [{"b": 1, "evidence": {"c": [2.5]}}, null, true], "evidence": "x", "d": {"evidence": -3}}"#)
+            .unwrap();
+        let kept = json!({"a": [{"b": 1}, null, true], "d": {"evidence": -3}});
+        assert_eq!(load_without(&path, &["evidence"]), Source::Read(kept));
+        fs::write(&path, r#"{"evidence": [1}"#).unwrap();
+        assert!(matches!(load_without(&path, &["evidence"]), Source::Broken(_)));
+        fs::write(&path, "{} {}").unwrap();
+        assert!(matches!(load(&path), Source::Broken(_)));
         #[cfg(unix)]
         {
             let link = folder.path().join("b.json");

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::json::{self, Problem, count, items, load, number, text, truth};
+use super::json::{self, Problem, count, items, load_without, number, text, truth};
+
+/// What only the page of the run itself shows, and what makes its files long.
+const LONG_FIELDS: &[&str] = &["evidence", "reasoning", "execution", "claims", "eval_feedback"];
 
 /// What a page needs to know of a run; everything that is not known is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -79,7 +82,9 @@ impl Run {
             ..Self::default()
         };
         let mut problems = Vec::new();
-        let mut read = |name: &str| load(&path.join(name)).or_problem(name, &mut problems);
+        let mut read = |name: &str| {
+            load_without(&path.join(name), LONG_FIELDS).or_problem(name, &mut problems)
+        };
         let (record, grading, structural, timing) =
             (read("run.json"), read("grading.json"), read("structural.json"), read("timing.json"));
         if let Some(structural) = &structural {

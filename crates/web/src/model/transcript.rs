@@ -213,9 +213,10 @@ pub(crate) fn seconds_of(event: &Value) -> Option<f64> {
     Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
 }
 
-/// Tokens that an event states for itself.
-pub(crate) fn tokens_of(event: &Value) -> Option<f64> {
-    number(event, "tokens").or_else(|| number(event.get("usage")?, "output_tokens"))
+/// What went into the model and what came out, of the answer that begins with an event.
+pub(crate) fn tokens_of(event: &Value) -> Option<(f64, Option<f64>)> {
+    let tokens = event.get("tokens")?;
+    Some((number(tokens, "input")?, number(tokens, "output")))
 }
 
 #[cfg(test)]

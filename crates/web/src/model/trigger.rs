@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
+use skillgauge_format::trigger::RouteReport;
 
 use super::json::{Problem, count, interval_of, items, load, number, text, truth};
 use super::listing::{files, folders};
@@ -74,6 +75,8 @@ pub struct Route {
     pub is_estimate: bool,
     /// What the reader should know before believing the numbers.
     pub warnings: Vec<String>,
+    /// The whole report, if it is one of ours.
+    pub report: Option<Box<RouteReport>>,
 }
 
 /// The rounds of a loop that improves a description.
@@ -182,8 +185,9 @@ impl Route {
         let confusion = ["confusion", "confusion_matrix", "matrix"]
             .into_iter()
             .find_map(|key| value.get(key))?;
+        let report = serde_json::from_value(value.clone()).ok().map(Box::new);
         // Ours has its labels beside its rows.
-        let (value, confusion) = match confusion.get("rows") {
+        let (labelled, confusion) = match confusion.get("rows") {
             Some(rows) => (confusion, rows),
             None => (value, confusion),
         };
@@ -191,7 +195,7 @@ impl Route {
         let rows = confusion.as_array().or_else(|| confusion.get("rows")?.as_array());
         let mut order = label_names(confusion);
         if order.is_empty() {
-            order = label_names(value);
+            order = label_names(labelled);
         }
         if let (Some(rows), labels) = (rows, &order) {
             for (row, label) in rows.iter().zip(labels) {
@@ -227,6 +231,7 @@ impl Route {
             counts,
             is_estimate: text(value, "basis").as_deref() == Some("estimate"),
             warnings: texts(value, "warnings"),
+            report,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Evidence, and the place in the transcript that it speaks of.
 //!
-//! A grading may name an event. If not, what it quotes is looked for in the transcript; the first event that holds the
-//! longest quotation is the place.
+//! A grading may name an event. If not, what it quotes is looked for in the transcript: the quotes that it lists, or else
+//! the quotations in its words. The first event that holds the longest of them is the place.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::links::Links;
-use crate::model::json::{count, text};
+use crate::model::json::{count, items as items_of, text};
 use crate::model::run::Run;
 use crate::model::transcript;
 
@@ -34,8 +34,9 @@ pub(crate) fn evidence_of(
         text(item, "evidence").or_else(|| text(item, "reasoning")).unwrap_or_default()
     };
     let texts: Vec<String> = items.iter().map(|item| words(item)).collect();
-    let quotes: Vec<String> =
-        texts.iter().map(|text| quotation(text).unwrap_or_default()).collect();
+    let quotes: Vec<String> = (texts.iter().zip(items))
+        .map(|(text, item)| listed_quote(item).or_else(|| quotation(text)).unwrap_or_default())
+        .collect();
     let found = transcript::find(folder, &quotes);
     texts
         .into_iter()
@@ -51,6 +52,16 @@ pub(crate) fn evidence_of(
             }
         })
         .collect()
+}
+
+/// The longest of the passages that the judge lists as proof. One that is nowhere is marked as such and leads nowhere.
+fn listed_quote(item: &Value) -> Option<String> {
+    let passage = |quote: &Value| match quote {
+        Value::String(text) => Some(text.trim().to_owned()),
+        _ => text(quote, "text").or_else(|| text(quote, "quote")),
+    };
+    let quotes = items_of(item, "quotes").iter().filter_map(passage);
+    quotes.filter(|quote| quote.len() >= MIN_QUOTE).max_by_key(String::len)
 }
 
 /// The longest quotation in a text.
@@ -80,5 +91,16 @@ mod tests {
         assert_eq!(quotation("Found it in \"a\""), None);
         assert_eq!(quotation("an odd \" quote"), None);
         assert_eq!(quotation("“Größe: 5…”").as_deref(), Some("Größe: 5"));
+    }
+
+    #[test]
+    fn the_longest_quote_that_the_judge_lists_is_taken() {
+        let item = serde_json::json!({"quotes": [
+            {"text": "Total: 42", "found_in": "transcript"},
+            {"text": "Total: 42 euros in all", "found_in": "transcript"},
+            "short", 7,
+        ]});
+        assert_eq!(listed_quote(&item).as_deref(), Some("Total: 42 euros in all"));
+        assert_eq!(listed_quote(&serde_json::json!({"quotes": []})), None);
     }
 }

@@ -42,7 +42,7 @@ use crate::model::trigger::Triggering;
 use crate::model::versions::Versions;
 
 /// The templates: name and text.
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 17] = [
     ("macros.html", include_str!("../../templates/macros.html")),
     ("overview.html", include_str!("../../templates/overview.html")),
     ("cases.html", include_str!("../../templates/cases.html")),
@@ -53,6 +53,7 @@ const TEMPLATES: [(&str, &str); 16] = [
     ("tuning.html", include_str!("../../templates/tuning.html")),
     ("tune.html", include_str!("../../templates/tune.html")),
     ("route.html", include_str!("../../templates/route.html")),
+    ("route_report.html", include_str!("../../templates/route_report.html")),
     ("versions.html", include_str!("../../templates/versions.html")),
     ("review.html", include_str!("../../templates/review.html")),
     ("head.html", include_str!("../../templates/head.html")),

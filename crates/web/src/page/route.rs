@@ -18,8 +18,8 @@ struct CollisionView {
     queries: Vec<String>,
 }
 
-/// What the page of a route report shows.
-pub(crate) fn route(report: &RouteReport) -> Value {
+/// What the page of a route report shows; the index keeps the names of its tables apart from those of other reports.
+pub(crate) fn route(report: &RouteReport, index: usize) -> Value {
     let collisions: Vec<CollisionView> = (report.collisions.iter())
         .map(|collision| CollisionView {
             title: format!(
@@ -36,10 +36,10 @@ pub(crate) fn route(report: &RouteReport) -> Value {
         is_estimate => report.basis == RouteBasis::Estimate,
         is_partial => report.partial == Some(true),
         warnings => view(&report.warnings),
-        matrix => view(matrix(report)),
-        skills => view(skills(report)),
+        matrix => view(matrix(report, index)),
+        skills => view(skills(report, index)),
         collisions => view(collisions),
-        queries => view(queries(report)),
+        queries => view(queries(report, index)),
     }
 }
 
@@ -58,11 +58,11 @@ fn sentence(report: &RouteReport) -> String {
     text
 }
 
-fn matrix(report: &RouteReport) -> Table {
+fn matrix(report: &RouteReport, index: usize) -> Table {
     let labels = &report.matrix.labels;
     let mut columns = vec![("wanted by, by taken by", Align::Left)];
     columns.extend(labels.iter().map(|label| (label.as_str(), Align::Right)));
-    let mut table = Table::new("matrix", "Where runs went", &columns);
+    let mut table = Table::new(&format!("route-{index}-matrix"), "Where runs went", &columns);
     for (row, (label, counts)) in labels.iter().zip(&report.matrix.rows).enumerate() {
         let mut cells: Vec<Cell> = vec![label.as_str().into()];
         // Nobody wants the queries of the last row; whether a skill may take them is said query by query.
@@ -81,14 +81,14 @@ fn matrix(report: &RouteReport) -> Table {
     table.finish()
 }
 
-fn skills(report: &RouteReport) -> Table {
+fn skills(report: &RouteReport, index: usize) -> Table {
     let columns = [
         ("skill", Align::Left),
         ("queries", Align::Right),
         ("recall and interval", Align::Left),
         ("false fires", Align::Right),
     ];
-    let mut table = Table::new("skills", "Skills", &columns);
+    let mut table = Table::new(&format!("route-{index}-skills"), "Skills", &columns);
     for skill in &report.skills {
         let tone = if skill.false_fires > 0 { Tone::Bad } else { Tone::Plain };
         table.row(vec![
@@ -113,7 +113,7 @@ fn recall(skill: &SkillRoute) -> Cell {
 }
 
 /// The queries; those that went wrong come first.
-fn queries(report: &RouteReport) -> Table {
+fn queries(report: &RouteReport, index: usize) -> Table {
     let columns = [
         ("query", Align::Left),
         ("wanted by", Align::Left),
@@ -122,7 +122,8 @@ fn queries(report: &RouteReport) -> Table {
         ("errors", Align::Right),
         ("verdict", Align::Left),
     ];
-    let mut table = Table::new("queries", "Queries, wrong ones first", &columns);
+    let mut table =
+        Table::new(&format!("route-{index}-queries"), "Queries, wrong ones first", &columns);
     let mut results: Vec<&QueryRoute> = report.results.iter().collect();
     results.sort_by_key(|result| match result.pass {
         Some(false) => 0,

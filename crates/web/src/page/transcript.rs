@@ -158,7 +158,10 @@ fn event_view(run: &Run, number: usize, event: &Json, after: Option<String>) -> 
         "unreadable" => ("a line that is no event".to_owned(), of("text"), Tone::Warn, true),
         _ => (format!("unknown event {kind}"), format!("{event:#}"), Tone::Quiet, true),
     };
-    let tokens = tokens_of(event).map(|tokens| format!("{} tokens, ", show::whole(Some(tokens))));
+    let tokens = tokens_of(event).map(|(input, output)| {
+        let output = output.map(|output| format!(", {} out", show::whole(Some(output))));
+        format!("{} tokens in{}, ", show::whole(Some(input)), output.unwrap_or_default())
+    });
     #[expect(clippy::cast_precision_loss, reason = "the length of a text")]
     let characters = body.chars().count() as f64;
     let end = body.floor_char_boundary(MAX_TEXT);
@@ -205,6 +208,8 @@ fn facts(window: &Window) -> Vec<(&'static str, String)> {
             add(name, number(usage, key).map(|tokens| show::whole(Some(tokens))));
         }
     }
+    let states_steps = window.events.iter().any(|(_, event)| tokens_of(event).is_some());
+    add("tokens per step", (!states_steps).then(|| "not told by this agent".to_owned()));
     add("cost", number(end, "cost_usd").map(|cost| show::dollars(Some(cost))));
     let skills: Vec<String> = items(end, "skills_loaded")
         .iter()

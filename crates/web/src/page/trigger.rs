@@ -133,14 +133,20 @@ fn confusion(index: usize, report: &TriggerReport) -> Table {
 
 /// What the page of routing shows.
 pub(crate) fn routing(found: &Triggering) -> Value {
-    let tables = found.routes.iter().enumerate();
-    let tables: Vec<(String, String, Table, &[String])> = tables
+    let routes: Vec<Value> = (found.routes.iter().enumerate())
         .map(|(index, route)| {
-            let sentence = route_sentence(route);
-            (route.file.clone(), sentence, route_table(index, route), route.warnings.as_slice())
+            let page = match &route.report {
+                Some(report) => super::route(report, index),
+                None => context! {
+                    sentence => route_sentence(route),
+                    warnings => view(&route.warnings),
+                    matrix => view(route_table(index, route)),
+                },
+            };
+            context! { file => route.file.clone(), page => page }
         })
         .collect();
-    context! { routes => view(tables) }
+    context! { routes => routes }
 }
 
 fn route_sentence(route: &Route) -> String {

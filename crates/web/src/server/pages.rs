@@ -42,7 +42,13 @@ pub(super) async fn page(
     Path((iteration, name)): Path<(String, String)>,
 ) -> Response {
     blocking(state, move |state| {
-        let Some(scene) = Scene::read(state, &iteration, Part::All) else { return no_iteration() };
+        let Some(mut scene) = Scene::read(state, &iteration, Part::All) else {
+            return no_iteration();
+        };
+        if name == "overview" {
+            // No other page shows intervals over cases, and they cost a second reading of every run.
+            scene.iteration = std::mem::take(&mut scene.iteration).with_statistics();
+        }
         let Scene { iteration, triggering, links, .. } = &scene;
         let (title, template, values) = match name.as_str() {
             "overview" => {
@@ -154,7 +160,6 @@ impl Scene {
             None => return None,
         };
         let iteration = Iteration::read_part(&path, key, part);
-        let iteration = if part == Part::All { iteration.with_statistics() } else { iteration };
         Some(Self {
             iteration,
             triggering: Triggering::read(workspace.root()),

@@ -51,6 +51,20 @@ fn review(fields: &str) -> Request<Body> {
 
 const RUN: &str = "run=eval-1%2Fwith_skill%2Frun-1";
 
+/// What `route` writes is shown as its own page shows it, beside the report of another tool that has a matrix only.
+#[tokio::test]
+async fn a_route_report_is_shown_with_skills_collisions_and_queries() {
+    let fixture = Fixture::full();
+    let text = include_str!("../../../format/testdata/skillgauge/route-report.json");
+    fs_err::write(fixture.root().join("trigger/route-2.json"), text).unwrap();
+    let html = page(&viewer(&fixture), "/i/iteration-2/routing").await;
+    for words in
+        ["27 of 30 runs went", "1 of 3 queries went", "csv-report and pdf-forms: 3 runs", "✗ wrong"]
+    {
+        assert!(html.contains(words), "the page does not say: {words}");
+    }
+}
+
 #[tokio::test]
 async fn every_page_is_there_and_leads_to_the_others() {
     let fixture = Fixture::full();
@@ -67,6 +81,7 @@ async fn every_page_is_there_and_leads_to_the_others() {
         ("review", "people and judge"),
         ("case/eval-1", "Side by side"),
         ("transcript/eval-1/with_skill/run-1", "release-notes loaded"),
+        ("transcript/eval-1/with_skill/run-1", "4\u{202f}203 tokens in, 51 out, 27 characters"),
     ] {
         let html = page(&router, &format!("/i/iteration-2/{path}")).await;
         assert!(html.contains(words), "{path} does not say: {words}");

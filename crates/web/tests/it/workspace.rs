@@ -235,7 +235,8 @@ pub(crate) fn transcript(has_skill: bool, texts: usize) -> String {
         json!({"format": "transcript", "version": {"major": 1, "minor": 0}, "agent": "claude-code",
         "adapter": "claude", "model": "sonnet-4-5"}),
     ];
-    let mut events = vec![json!({"type": "text", "text": "I will look at the commits."})];
+    let mut events = vec![json!({"type": "text", "text": "I will look at the commits.",
+        "tokens": {"input": 4203, "output": 51}})];
     if has_skill {
         events.push(json!({"type": "skill_load", "name": "release-notes", "state": "loaded"}));
     }

@@ -7,7 +7,15 @@ use serde_json::{Value, json};
 use super::super::*;
 
 fn event(index: u64, kind: EventKind) -> Event {
-    Event { index, line: Some(index + 2), time: None, sub_agent: None, cut_bytes: None, kind }
+    Event {
+        index,
+        line: Some(index + 2),
+        time: None,
+        sub_agent: None,
+        cut_bytes: None,
+        tokens: None,
+        kind,
+    }
 }
 
 /// One event of every kind.

@@ -11,7 +11,7 @@
 
 use serde_json::Value;
 use skillgauge_format::transcript::{
-    ErrorLevel, FileChangeKind, Reason, ToolStatus, Usage, UsageBasis,
+    ErrorLevel, FileChangeKind, Reason, StepTokens, ToolStatus, Usage, UsageBasis,
 };
 
 use super::context::Exit;
@@ -25,6 +25,8 @@ pub(super) struct Opencode {
     steps: u64,
     cost: f64,
     last: Last,
+    /// The first event of the step that has begun.
+    first_event: usize,
 }
 
 /// The last thing that says how far the run is.
@@ -45,11 +47,14 @@ impl Stream for Opencode {
         log.identify(Identity { session_id: event["sessionID"].as_str(), ..Identity::default() });
         let part = &event["part"];
         match event["type"].as_str() {
-            Some("step_start") => self.last = Last::Open,
+            Some("step_start") => {
+                self.last = Last::Open;
+                self.first_event = log.event_count();
+            }
             Some("text") => log.text(part["text"].as_str().unwrap_or_default(), Joining::Separate),
             Some("reasoning") => log.thinking(part["text"].as_str().unwrap_or_default()),
             Some("tool_use") => tool_use(part, log),
-            Some("step_finish") => self.step(part),
+            Some("step_finish") => self.step(part, log),
             Some("error") => self.error(&event["error"], log),
             _ => log.unknown(event, None),
         }
@@ -72,9 +77,15 @@ impl Stream for Opencode {
 }
 
 impl Opencode {
-    fn step(&mut self, part: &Value) {
+    fn step(&mut self, part: &Value, log: &mut Recorder) {
         self.steps += 1;
-        self.usage.add_tokens(&tokens(&part["tokens"]));
+        let usage = tokens(&part["tokens"]);
+        self.usage.add_tokens(&usage);
+        if part["tokens"].is_object() {
+            let input = usage.total_tokens().saturating_sub(usage.output_tokens);
+            let tokens = StepTokens { input, output: Some(usage.output_tokens) };
+            log.step_tokens(self.first_event, tokens);
+        }
         self.cost += part["cost"].as_f64().unwrap_or(0.0);
         self.last = Last::Step(key(part["reason"].as_str().unwrap_or_default()));
     }

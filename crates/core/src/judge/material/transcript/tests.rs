@@ -13,6 +13,7 @@ fn transcript(kinds: Vec<EventKind>) -> Transcript {
         time: None,
         sub_agent: None,
         cut_bytes: None,
+        tokens: None,
         kind,
     });
     Transcript {

@@ -2,14 +2,15 @@
 //!
 //! `message.usage` of an `assistant` event is the value at the *start* of the message: its input is right, its output
 //! is not. The final value comes in a `message_delta`, which is there only with partial messages, or in a message that
-//! was not streamed. So this is used only when the run broke off before its `result`, and is a lower bound.
+//! was not streamed. So the sum is used only when the run broke off before its `result`, and is a lower bound; the tokens
+//! of one message are told with its first event, the output only when it is known.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
-use skillgauge_format::transcript::{Usage, UsageBasis};
+use skillgauge_format::transcript::{StepTokens, Usage, UsageBasis};
 
-use super::super::stream::key;
+use super::super::stream::{Recorder, key};
 
 /// More requests than this are not told apart.
 const MAX_MESSAGES: usize = 20_000;
@@ -17,22 +18,58 @@ const MAX_MESSAGES: usize = 20_000;
 /// The tokens of every message that was seen.
 #[derive(Debug, Default)]
 pub(super) struct MessageLedger {
-    messages: HashMap<String, Usage>,
+    messages: HashMap<String, Message>,
     /// The message that is being streamed, by the sub-agent's tool call.
     streaming: HashMap<String, String>,
 }
 
+#[derive(Debug)]
+struct Message {
+    usage: Usage,
+    /// Whether `usage` has the final output.
+    is_final: bool,
+    /// Its first event in the transcript.
+    first_event: Option<usize>,
+}
+
+impl Message {
+    fn take(&mut self, output_tokens: u64) {
+        self.usage.output_tokens = self.usage.output_tokens.max(output_tokens);
+        self.is_final = true;
+    }
+
+    fn tell(&self, log: &mut Recorder) {
+        let Some(first) = self.first_event else { return };
+        let Usage { input_tokens, cache_read_tokens, cache_write_tokens, .. } = self.usage;
+        let parts = [input_tokens, cache_read_tokens, cache_write_tokens];
+        let input = parts.into_iter().fold(0, u64::saturating_add);
+        let output = self.is_final.then_some(self.usage.output_tokens);
+        log.step_tokens(first, StepTokens { input, output });
+    }
+}
+
 impl MessageLedger {
+    /// An `assistant` event, whose own events are kept from `first_event` on; several carry the same message.
+    pub(super) fn tell(&mut self, message: &Value, first_event: usize, log: &mut Recorder) {
+        let is_kept = log.event_count() > first_event;
+        let known = message["id"].as_str().and_then(|id| self.messages.get_mut(&key(id)));
+        // A stream that states no usage states no tokens: not zero.
+        let Some(known) = known.filter(|_| is_kept && message["usage"].is_object()) else { return };
+        known.first_event.get_or_insert(first_event);
+        known.tell(log);
+    }
+
     /// An `assistant` event; several carry the same message.
     pub(super) fn see(&mut self, message: &Value) {
         let Some(id) = message["id"].as_str().map(key) else { return };
         let mut usage = tokens(&message["usage"]);
-        if message["stop_reason"].is_null() {
-            usage.output_tokens = 0;
-        }
+        let output_tokens = std::mem::take(&mut usage.output_tokens);
         if self.messages.len() < MAX_MESSAGES || self.messages.contains_key(&id) {
-            let known = self.messages.entry(id).or_insert(usage);
-            known.output_tokens = known.output_tokens.max(usage.output_tokens);
+            let begun = Message { usage, is_final: false, first_event: None };
+            let known = self.messages.entry(id).or_insert(begun);
+            if !message["stop_reason"].is_null() {
+                known.take(output_tokens);
+            }
         }
     }
 
@@ -47,10 +84,17 @@ impl MessageLedger {
     }
 
     /// A streamed message ends: this is its final usage.
-    pub(super) fn end(&mut self, parent: &str, id: Option<&str>, usage: &Value) {
+    pub(super) fn end(
+        &mut self,
+        parent: &str,
+        id: Option<&str>,
+        usage: &Value,
+        log: &mut Recorder,
+    ) {
         let id = id.map(key).or_else(|| self.streaming.get(&key(parent)).cloned());
         if let Some(known) = id.and_then(|id| self.messages.get_mut(&id)) {
-            known.output_tokens = known.output_tokens.max(tokens(usage).output_tokens);
+            known.take(tokens(usage).output_tokens);
+            known.tell(log);
         }
     }
 
@@ -65,8 +109,8 @@ impl MessageLedger {
         let mut sum =
             Usage { requests: Some(requests), basis: UsageBasis::Partial, ..Usage::default() };
         #[expect(clippy::iter_over_hash_type, reason = "a sum does not depend on the order")]
-        for usage in self.messages.values() {
-            sum.add_tokens(usage);
+        for message in self.messages.values() {
+            sum.add_tokens(&message.usage);
         }
         Some(sum)
     }

@@ -163,6 +163,7 @@ impl Claude {
         }
         self.synthetic = None;
         self.messages.see(message);
+        let first_event = log.event_count();
         for block in message["content"].as_array().into_iter().flatten() {
             match block["type"].as_str() {
                 Some("text") => {
@@ -174,6 +175,7 @@ impl Claude {
                 _ => log.unknown(block, None),
             }
         }
+        self.messages.tell(message, first_event, log);
     }
 
     /// A message that the program wrote in place of the model: an error, or a limit.
@@ -253,7 +255,7 @@ impl Claude {
         match inner["type"].as_str() {
             Some("message_start") => self.messages.start(parent, &inner["message"]),
             Some("message_delta") => {
-                self.messages.end(parent, event["api_message_id"].as_str(), &inner["usage"]);
+                self.messages.end(parent, event["api_message_id"].as_str(), &inner["usage"], log);
             }
             Some("content_block_start") => self.partial.start(parent, inner),
             Some("content_block_delta") => {

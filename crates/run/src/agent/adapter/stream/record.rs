@@ -7,8 +7,8 @@ mod fact;
 
 use serde_json::Value;
 use skillgauge_format::transcript::{
-    Cut, ErrorRecord, Event, EventKind, Reason, SubAgentId, ToolCallId, Transcript, TranscriptEnd,
-    TranscriptHeader, Usage,
+    Cut, ErrorRecord, Event, EventKind, Reason, StepTokens, SubAgentId, ToolCallId, Transcript,
+    TranscriptEnd, TranscriptHeader, Usage,
 };
 
 use super::super::context::{Context, Exit};
@@ -149,7 +149,7 @@ impl Recorder {
     }
 
     /// How many events there are.
-    pub(super) fn event_count(&self) -> usize {
+    pub(in super::super) fn event_count(&self) -> usize {
         self.events.len()
     }
 
@@ -255,9 +255,17 @@ impl Recorder {
             time: self.time.clone(),
             sub_agent: self.sub_agent.clone(),
             cut_bytes: (cut > 0).then_some(cut),
+            tokens: None,
             kind,
         });
         Some(index)
+    }
+
+    /// The tokens of the model's answer that begins with the event `first`; nothing when that event was left out.
+    pub(in super::super) fn step_tokens(&mut self, first: usize, tokens: StepTokens) {
+        if let Some(event) = self.events.get_mut(first) {
+            event.tokens = Some(tokens);
+        }
     }
 
     fn keep(&mut self, text: &str) -> String {
