@@ -72,3 +72,26 @@ fn the_viewer_takes_the_next_port_and_answers_there() {
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     assert!(answer.contains("100 % of the expectations pass with skill"));
 }
+
+/// The opener is the system's; here it writes down what it was asked to open, into a pipe that the test reads.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_is_opened_at_the_address_that_is_printed() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let project = Project::new();
+    workspace(&project);
+    project.file("bin/xdg-open", "#!/bin/sh\nexec echo \"$1\" > \"$OPENED\"\n");
+    let opener = project.path().join("bin/xdg-open");
+    fs_err::set_permissions(opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let opened = project.path().join("opened");
+    assert!(std::process::Command::new("mkfifo").arg(&opened).status().unwrap().success());
+    let mut command = project.command(&["serve", "notes-workspace", "--port", "0"]);
+    let path = format!("{}:/usr/bin:/bin", project.path().join("bin").display());
+    command.env("PATH", path).env("OPENED", &opened).stderr(Stdio::piped());
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let mut lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines();
+    let said = lines.next().unwrap().unwrap();
+    let asked = fs_err::read_to_string(&opened).unwrap();
+    assert!(said.starts_with(&format!("{} shows", asked.trim_end())), "{said} but {asked}");
+}
