@@ -91,7 +91,7 @@ fn measure(effort: Effort, guard: Option<PathBuf>) -> Result<Report> {
     say("the fake agent")?;
     let bench = Bench::new(effort, guard)?;
     say("memory")?;
-    let guard = memory::of(&batch::guard(bench.guard.as_deref()))?;
+    let guard = memory::of(&batch::guard(bench.guard.as_deref()), effort.jobs)?;
     let load = host::load();
     say("one at a time")?;
     let singles = bench.singles()?;

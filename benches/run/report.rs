@@ -123,19 +123,19 @@ impl Report {
         let _ = writeln!(
             out,
             "### Memory\n\nThe scheduling process: {before:.1} MB before the first run, {peak:.1} MB at its peak with {} runs at \
-             once, so {:.2} MB per run. Each run has a guard of {:.2} MB resident, of which {:.2} MB is its own (the \
-             rest is the program's code, which all guards share; its proportional share is {:.2} MB). \
-             The sum of the first and the second is the number above.",
+             once, so {:.2} MB per run. With {} guards at once, each has {:.2} MB resident; the program's code among it is \
+             there once for all of them, and the share of one guard is {:.2} MB (its own pages, and its part of the shared \
+             ones). The sum of the first and the last is the number above.",
             self.effort.jobs,
             self.growth_per_run_mb(),
+            self.effort.jobs,
             mb(self.guard.resident),
-            mb(self.guard.private),
             mb(self.guard.proportional),
         );
     }
 
     fn per_run_mb(&self) -> f64 {
-        self.growth_per_run_mb() + mb(self.guard.resident)
+        self.growth_per_run_mb() + mb(self.guard.proportional)
     }
 
     fn growth_per_run_mb(&self) -> f64 {
