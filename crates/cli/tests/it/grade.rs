@@ -135,6 +135,40 @@ fn a_judge_that_does_not_answer_leaves_the_measurement_incomplete() {
 }
 
 #[test]
+fn nobody_judges_when_nobody_is_wanted() {
+    let project = project(&statement("pass", &[]));
+    run(&project, "eval-1/with_skill/run-1");
+    let unjudged = ["grade", "w/iteration-1", "--judge", "none"];
+    let shown = project.run(&unjudged);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    assert!(shown.contains("not graded: it has no structural checks"), "{shown}");
+    let mut suite: Value = serde_json::from_str(SUITE).unwrap();
+    suite["evals"][0]["structural_expectations"] = json!([
+        {"id": "S1", "type": "file_exists", "description": "there is a report", "pattern": "report.md", "critical": true},
+    ]);
+    project.file("w/iteration-1/suite.json", suite.to_string());
+    assert_eq!(project.exit_code(&["check", "w/iteration-1"]), Some(0));
+    insta::assert_snapshot!(project.run(&unjudged));
+    let graded = grading(&project, "eval-1/with_skill/run-1");
+    assert_eq!((&graded["summary"]["passed"], &graded["summary"]["total"]), (&json!(1), &json!(1)));
+    assert_eq!(calls(&project), 0);
+    // What was not judged is judged when somebody is there.
+    judge(&project, &answer(&statement("pass", &["# Sales"])));
+    assert_eq!(project.exit_code(&["grade", "w/iteration-1", "--judge", JUDGE]), Some(0));
+    assert_eq!(grading(&project, "eval-1/with_skill/run-1")["summary"]["total"], 3);
+    project.file("t.jsonl", TRANSCRIPT).file("a.txt", "It wrote a report\n");
+    insta::assert_snapshot!(project.run(&[
+        "grade",
+        "--transcript",
+        "t.jsonl",
+        "--assertions",
+        "a.txt",
+        "--judge",
+        "none"
+    ]));
+}
+
+#[test]
 fn a_grading_of_criteria_also_goes_into_the_workspace() {
     let project = Project::new();
     project.file("evals.json", CASES);
