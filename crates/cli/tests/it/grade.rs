@@ -135,6 +135,33 @@ fn a_judge_that_does_not_answer_leaves_the_measurement_incomplete() {
 }
 
 #[test]
+fn claims_notes_and_feedback_of_the_judge_are_in_the_grading_and_the_aggregate() {
+    let mut said = answer(&statement("pass", &["# Sales"]));
+    said["claims"] = json!([{
+        "claim": "All sales are in", "type": "factual", "evidence": "It says so.", "quotes": ["Total: 42 euros"],
+        "verified": true,
+    }]);
+    said["user_notes"]["uncertainties"] = json!(["the currency"]);
+    let suggestion =
+        json!({"assertion": "The report has a table", "reason": "An empty table passes"});
+    said["eval_feedback"] = json!({"suggestions": [suggestion], "overall": "Fine"});
+    let project = project(&statement("pass", &[]));
+    judge(&project, &said);
+    run(&project, "eval-1/with_skill/run-1");
+    assert_eq!(project.exit_code(&["grade", "w/iteration-1", "--judge", JUDGE]), Some(0));
+    let graded = grading(&project, "eval-1/with_skill/run-1");
+    assert_eq!(graded["claims"][0]["claim"], "All sales are in");
+    assert_eq!(graded["claims"][0]["verified"], true);
+    assert_eq!(graded["user_notes_summary"]["uncertainties"], json!(["the currency"]));
+    assert_eq!(graded["eval_feedback"]["suggestions"][0], suggestion);
+    project.output(&["bench", "w/iteration-1"]);
+    let aggregate = project.read("w/iteration-1/eval_feedback_aggregate.json");
+    let aggregate: Value = serde_json::from_slice(&aggregate).unwrap();
+    assert_eq!(aggregate["suggestions"][0]["reason"], "An empty table passes");
+    assert_eq!(aggregate["suggestions"][0]["frequency"], 1);
+}
+
+#[test]
 fn nobody_judges_when_nobody_is_wanted() {
     let project = project(&statement("pass", &[]));
     run(&project, "eval-1/with_skill/run-1");
