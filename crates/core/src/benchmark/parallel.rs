@@ -73,12 +73,12 @@ pub(super) fn in_order<T: Sync, B: Default, E: Send>(
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(index) else { return };
-            let made = make(item, &mut buffer);
+            let outcome = make(item, &mut buffer);
             let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             let mine = changed.wait_while(turn, |turn| turn.index != index);
             let mut turn = mine.unwrap_or_else(PoisonError::into_inner);
             if turn.result.is_ok() {
-                turn.result = made.and_then(|()| (turn.take)(&buffer));
+                turn.result = outcome.and_then(|()| (turn.take)(&buffer));
             }
             turn.index += 1;
             changed.notify_all();

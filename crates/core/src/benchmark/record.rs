@@ -147,9 +147,10 @@ pub(super) fn read(mut layout: Layout, folder: &Path, settings: &Settings) -> It
     for case in layout.cases {
         let mut runs = Vec::with_capacity(case.runs.len());
         for (run, mut reading) in case.runs.into_iter().zip(&mut readings) {
-            let place = run.path.strip_prefix(folder).unwrap_or(&run.path).display().to_string();
-            let problems = std::mem::take(&mut reading.problems);
-            iteration.problems.extend(problems.into_iter().map(|what| format!("{place}: {what}")));
+            for what in reading.problems.drain(..) {
+                let place = run.path.strip_prefix(folder).unwrap_or(&run.path);
+                iteration.problems.push(format!("{}: {what}", place.display()));
+            }
             let (configuration, number) = (run.configuration.clone(), run.number);
             let state = state(reading, &case.id, case.name.as_ref(), run);
             runs.push(Run { configuration, number, state });

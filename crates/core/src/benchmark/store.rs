@@ -4,6 +4,7 @@
 //! the same as that of one. Nothing is synced: a rename is enough for "complete or not there" as long as the machine
 //! lives, and what a power cut takes can be computed again from the runs.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -20,19 +21,27 @@ const PART: usize = 100;
 pub(super) fn write(aggregate: &Aggregate) -> Result<Vec<PathBuf>, BenchmarkError> {
     let json = |source| BenchmarkError::NotJson { source };
     let unwritable = |source| BenchmarkError::Unwritable { source };
-    let frame = Frame::of(&aggregate.benchmark).map_err(json)?;
-    let benchmark = aggregate.folder.join("benchmark.json");
-    replace_file(&benchmark, |file| frame.write(aggregate.threads, file)).map_err(unwritable)?;
-    let mut written = vec![benchmark];
-    for (name, text) in [
-        ("benchmark.md", aggregate.to_markdown()),
-        ("eval_feedback_aggregate.json", to_text(&aggregate.feedback).map_err(json)?),
-    ] {
+    let put = |name: &str, fill: &mut (dyn FnMut(&mut File) -> io::Result<()> + Send)| {
         let path = aggregate.folder.join(name);
-        replace_file(&path, |file| file.write_all(text.as_bytes())).map_err(unwritable)?;
-        written.push(path);
-    }
-    Ok(written)
+        replace_file(&path, fill).map_err(unwritable)?;
+        Ok(path)
+    };
+    let frame = Frame::of(&aggregate.benchmark).map_err(json)?;
+    let (benchmark, others) = parallel::both(
+        aggregate.threads,
+        || put("benchmark.json", &mut |file| frame.write(aggregate.threads, file)),
+        || {
+            let markdown = aggregate.to_markdown();
+            let feedback = to_text(&aggregate.feedback).map_err(json)?;
+            Ok([
+                put("benchmark.md", &mut |file| file.write_all(markdown.as_bytes()))?,
+                put("eval_feedback_aggregate.json", &mut |file| {
+                    file.write_all(feedback.as_bytes())
+                })?,
+            ])
+        },
+    );
+    Ok([benchmark?].into_iter().chain(others?).collect())
 }
 
 /// The text of a benchmark around its runs.

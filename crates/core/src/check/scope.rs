@@ -96,13 +96,12 @@ impl Unkept {
         file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| error.kind().to_string())?;
         let record: Record = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         let produced = record.execution.and_then(|execution| execution.outputs);
-        Ok(produced.map(|produced| Self {
-            files: produced.files.into_iter().filter_map(unkept).collect(),
-        }))
+        Ok(produced
+            .map(|produced| Self { files: produced.files.iter().filter_map(unkept).collect() }))
     }
 }
 
-fn unkept(entry: Entry) -> Option<(PathBuf, &'static str)> {
+fn unkept(entry: &Entry) -> Option<(PathBuf, &'static str)> {
     let what = match (entry.change.as_str(), entry.stored.as_str()) {
         ("deleted", _) => "deleted",
         (_, "copied") => return None,

@@ -478,7 +478,7 @@ fn what_was_deleted_or_not_kept_is_in_the_scope_too() {
         entry("huge.bin", "created", "too_large"),
     ]}}});
     let run = || Run::new().output("a.txt", "");
-    let told = run().file("run.json", &record.to_string());
+    let told = run().file("run.json", record.to_string());
     let of = |run: &Run, allow: &[&str]| run.check(json!({"type": "diff_scope", "allow": allow}));
     assert_eq!(
         of(&told, &["a.txt"]),
