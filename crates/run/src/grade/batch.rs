@@ -130,7 +130,7 @@ async fn try_grade(
     budget.add_cost(graded.cost_usd);
     match &graded.file {
         Some(file) => {
-            store_timing(graded.timing.as_ref(), &task.run)?;
+            store_timing(graded.timing.as_deref(), &task.run)?;
             store(file, &task.run, &task.id.configuration, &task.workspace)?;
         }
         None if cancel.is_cancelled() => return Err(NotGraded::Cancelled),

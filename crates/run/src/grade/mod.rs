@@ -109,7 +109,7 @@ pub struct Graded {
     /// What a reader should know before believing the grading.
     pub warnings: Vec<String>,
     /// The run's timing with that of the grading; none when the run has none.
-    pub timing: Option<Timing>,
+    pub timing: Option<Box<Timing>>,
 }
 
 /// Whether grading this run asks a judge at all: not when there is nothing to judge, or when the gate is closed.
@@ -167,8 +167,8 @@ async fn grade_eval(
         return asked.cancelled();
     }
     let corpus = material.map(|material| material.corpus).unwrap_or_default();
-    let timing = input.timing.map(|timing| watch.stop(timing));
-    let subject = EvalsSubject { timing: timing.as_ref(), ..subject };
+    let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
+    let subject = EvalsSubject { timing: timing.as_deref(), ..subject };
     let mut grading = grade_evals(&subject, &asked.votes, &corpus);
     let record = GraderRecord { disagreements: disagreements_of_evals(&grading), ..record };
     record.store(&mut grading.extra);
@@ -217,7 +217,7 @@ async fn grade_criteria(
             record.store(&mut grading.extra);
             tell_of_run(input, &mut grading.extra);
             let file = GradingFile::Cases(Box::new(grading));
-            let timing = input.timing.map(|timing| watch.stop(timing));
+            let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
             Graded { timing, ..asked.graded(Some(file), Vec::new(), record.warnings) }
         }
         Err(error) => asked.graded(None, vec![format!("{}: {error}", case.id)], record.warnings),

@@ -112,7 +112,7 @@ impl Shared {
         let Some(file) = graded.file else {
             return Err(graded.judge_errors.join("; "));
         };
-        let stored_timing = grade::store_timing(graded.timing.as_ref(), &stored.dir);
+        let stored_timing = grade::store_timing(graded.timing.as_deref(), &stored.dir);
         stored_timing.map_err(|error| error.to_string())?;
         let store = grade::store(&file, &stored.dir, &id.configuration, &self.settings.workspace);
         store.map_err(|error| error.to_string())?;

@@ -43,7 +43,7 @@ pub(super) struct Summary {
 
 impl Summary {
     pub(super) fn new(already: usize, judging: Judging) -> Self {
-        Self { already, judging, ..Self::default() }
+        Self { judging, already, ..Self::default() }
     }
 
     pub(super) fn add(&mut self, task: &GradeTask, end: &TaskEnd) {
