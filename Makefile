@@ -28,8 +28,8 @@ generate:
 build:
 	cargo build --release --locked -p skillgauge
 
-# Measures beside the public skills-ref validator, the skill-creator's script (its folder in SKILLGAUGE_SKILL_CREATOR), a
-# plain shell loop and full agent runs, and writes docs/performance.md.
+# Measures beside the public skills-ref validator, the skill-creator's aggregate_benchmark.py and run_eval.py (its folder
+# in SKILLGAUGE_SKILL_CREATOR), a plain shell loop and full agent runs, and writes docs/performance.md.
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
 	cargo bench -p skillgauge --bench aggregate -- --write

@@ -12,12 +12,14 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use serde_json::Value;
 
-use crate::iteration::Shape;
-use crate::report::{Report, Rival};
+use crate::iteration::{Shape, Writer};
+use crate::report::{Costs, Report};
 
 #[path = "validate/child.rs"]
 #[expect(dead_code, reason = "shared with the other benchmarks, which need more of it")]
 mod child;
+#[path = "aggregate/floor.rs"]
+mod floor;
 #[path = "validate/host.rs"]
 mod host;
 #[path = "aggregate/iteration.rs"]
@@ -55,6 +57,9 @@ fn main() -> Result<()> {
     if arguments.get(1).map(String::as_str) == Some(child::MEASURE) {
         return child::measure_only_child(&arguments[2..]);
     }
+    if arguments.get(1).map(String::as_str) == Some(floor::READ) {
+        return floor::read(&arguments[2..]);
+    }
     let mut arguments = Arguments::parse();
     if !arguments.bench {
         // `cargo test --benches` only wants to know that it works.
@@ -71,35 +76,46 @@ fn main() -> Result<()> {
 
 fn measure(arguments: &Arguments) -> Result<Report> {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let folder = place.path().join("bench-workspace/iteration-1");
     let shape = Shape { cases: arguments.cases, runs: 10 };
-    say("writing the iteration")?;
-    let written = iteration::write(&folder, shape)?;
+    say("writing the iterations")?;
+    let folder = place.path().join("bench-workspace/iteration-1");
+    let written = iteration::write(&folder, shape, Writer::Ours)?;
+    let other = place.path().join("other-workspace/iteration-1");
+    iteration::write(&other, shape, Writer::Other)?;
+    // What was just written is on its way to the disk for a while, and that is nobody's time.
+    std::process::Command::new("sync").status()?;
     let script = script()?;
     let theirs = place.path().join("theirs.json");
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not text");
-    let (folder_text, theirs_text) = (text(&folder)?, text(&theirs)?);
+    let (folder_text, other_text, theirs_text) = (text(&folder)?, text(&other)?, text(&theirs)?);
+    let (cases, runs) = (shape.cases.to_string(), shape.runs.to_string());
     let load = host::load();
-    let (mut ours, mut rival) = (Vec::new(), Vec::new());
+    let mut costs = Costs::default();
     // The first turn of each only brings the files into the cache.
     for repetition in 0..=arguments.repetitions {
         say(&format!("turn {repetition} of {}", arguments.repetitions))?;
-        let cost = child::measure(&arguments.program, &["bench", &folder_text])?;
-        if repetition > 0 {
-            ours.push(cost);
+        let ours = child::measure(&arguments.program, &["bench", &folder_text])?;
+        let others = child::measure(&arguments.program, &["bench", &other_text])?;
+        let floor = [floor::READ, &folder_text, &cases, &runs];
+        let floor = child::measure(&std::env::current_exe()?, &floor)?;
+        let mut script_cost = None;
+        if let Some(script) = &script {
+            let call = [&text(script)?, &folder_text, "--output", &theirs_text];
+            let call = [&["python3"], &call[..]].concat();
+            script_cost = Some(child::measure(Path::new("/usr/bin/env"), &call)?);
         }
-        let Some(script) = &script else { continue };
-        let call = [&text(script)?, &folder_text, "--output", &theirs_text];
-        let cost = child::measure(Path::new("/usr/bin/env"), &[&["python3"], &call[..]].concat())?;
         if repetition > 0 {
-            rival.push(cost);
+            costs.ours.push(ours);
+            costs.others.push(others);
+            costs.floor.push(floor);
+            costs.script.extend(script_cost);
         }
     }
-    let rival = match script {
-        Some(_) => Some(Rival { costs: rival, numbers: agreement(&folder, &theirs)? }),
+    let numbers = match script {
+        Some(_) => Some(agreement(&folder, &theirs)?),
         None => None,
     };
-    Ok(Report { machine: host::describe(), load, shape, written, ours, rival })
+    Ok(Report { machine: host::describe(), load, shape, written, costs, numbers })
 }
 
 /// The script; nothing when nobody says where it is.

@@ -1,9 +1,9 @@
-//! Benchmark of carrying out runs: what isolation, guard, transcript and outputs cost beside a plain shell loop.
+//! Benchmark of carrying out runs: what our part of a run costs, beside a plain shell loop and the skill-creator's script.
 //!
-//! `cargo bench -p skillgauge-run --bench run` makes work folders, lets the fake agent run in them through our code
-//! and through `xargs`, taking turns, and prints a section of docs/performance.md; with `--write` it also puts it
-//! there. Flow: bench (folders and script) -> batch (our side, a process of its own) -> report -> page. Invariant: the
-//! benchmark asserts nothing about speed; it reports, and says which goals were met.
+//! `cargo bench -p skillgauge-run --bench run` makes work folders, lets the fake agent run in them through our code,
+//! through `xargs` and through the public run_eval.py, taking turns, and prints a section of docs/performance.md; with
+//! `--write` it also puts it there. Flow: bench (folders and script) -> batch (our side, a process of its own) -> report
+//! -> page. Invariant: the benchmark asserts nothing about speed; it reports, and says which goals were met.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ mod memory;
 mod page;
 #[path = "run/report.rs"]
 mod report;
+#[path = "run/run_eval.rs"]
+mod run_eval;
 #[path = "validate/sample.rs"]
 mod sample;
 

@@ -8,6 +8,18 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use skillgauge_format::write::{rate, to_text};
 
+/// The configurations of each case.
+pub(crate) const CONFIGURATIONS: [&str; 2] = ["with_skill", "without_skill"];
+
+/// Who is supposed to have written it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// `skillgauge run`: every run has a record, and its grading a copy of what matters of it.
+    Ours,
+    /// Another tool: no records, and times and tokens only in timing.json.
+    Other,
+}
+
 /// How large it is.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
@@ -41,7 +53,7 @@ impl Written {
 }
 
 /// Writes the iteration.
-pub(crate) fn write(folder: &Path, shape: Shape) -> Result<Written> {
+pub(crate) fn write(folder: &Path, shape: Shape, writer: Writer) -> Result<Written> {
     let mut written = Written::default();
     let mut counter = 0;
     for case in 1..=shape.cases {
@@ -49,28 +61,31 @@ pub(crate) fn write(folder: &Path, shape: Shape) -> Result<Written> {
         fs_err::create_dir_all(&case_folder)?;
         let metadata = json!({"eval_id": case, "eval_name": format!("Case {case}"), "prompt": "Tidy up the imports"});
         written.file(&case_folder.join("eval_metadata.json"), &to_text(&metadata)?)?;
-        for configuration in ["with_skill", "without_skill"] {
+        for configuration in CONFIGURATIONS {
             for run in 1..=shape.runs {
                 counter += 1;
                 let run_folder = case_folder.join(configuration).join(format!("run-{run}"));
                 fs_err::create_dir_all(run_folder.join("outputs"))?;
                 let with_skill = configuration == "with_skill";
-                write_run(&run_folder, counter, with_skill, &mut written)?;
+                write_run(&run_folder, counter, with_skill, writer, &mut written)?;
             }
         }
     }
     Ok(written)
 }
 
-fn write_run(folder: &Path, counter: u64, with_skill: bool, written: &mut Written) -> Result<()> {
-    let grading = to_text(&grading(counter, with_skill))?;
-    written.grading_bytes += grading.len() as u64;
-    written.file(&folder.join("grading.json"), &grading)?;
+fn write_run(
+    folder: &Path,
+    counter: u64,
+    with_skill: bool,
+    writer: Writer,
+    written: &mut Written,
+) -> Result<()> {
     let millis = 20_000 + counter * 37 % 60_000;
     #[expect(clippy::cast_precision_loss, reason = "a minute in milliseconds")]
     let seconds = millis as f64 / 1000.0;
     let tokens = 2000 + counter * 131 % 6000;
-    let timing = json!({
+    let mut timing = json!({
         "total_tokens": tokens, "duration_ms": millis, "total_duration_seconds": seconds,
         "executor_start": "2026-11-16T10:00:00Z", "executor_end": "2026-11-16T10:01:00Z",
         "executor_duration_seconds": seconds
@@ -81,12 +96,31 @@ fn write_run(folder: &Path, counter: u64, with_skill: bool, written: &mut Writte
         "expectations": [], "summary": {"passed": 0, "failed": 0, "total": 0, "pass_rate": 0.0}, "gate_passed": true
     });
     written.file(&folder.join("structural.json"), &to_text(&structural)?)?;
-    let record = json!({
-        "format": "run", "format_version": {"major": 1, "minor": 0}, "outcome": "completed", "reason": "completed",
-        "agent": "claude", "model": "claude-sonnet-4-5", "seconds": seconds, "skill_loaded": with_skill,
-        "total_tokens": tokens, "attempts": [], "notes": []
-    });
-    written.file(&folder.join("run.json"), &to_text(&record)?)?;
+    let mut grading = grading(counter, with_skill);
+    if writer == Writer::Ours {
+        let mut record = json!({
+            "outcome": "completed", "reason": "completed", "model": "claude-sonnet-4-5",
+            "skill_loaded": with_skill, "seconds": seconds, "total_tokens": tokens
+        });
+        // The script looks for tokens in timing.json only when the grading has no total.
+        if let Some(members) = timing.as_object_mut() {
+            members.shift_remove("total_duration_seconds");
+        }
+        grading["timing"] = timing;
+        grading["grader"] = json!({
+            "model": "anthropic:claude-sonnet-4-5", "answered_by": "claude-sonnet-4-5", "votes": 1,
+            "template": {"name": "grade_evals", "version": "1", "sha256": "0123456789abcdef0123456789abcdef"}
+        });
+        grading["run_record"] = record.clone();
+        record["format"] = "run".into();
+        record["format_version"] = json!({"major": 1, "minor": 0});
+        record["agent"] = "claude".into();
+        record["attempts"] = json!([]);
+        written.file(&folder.join("run.json"), &to_text(&record)?)?;
+    }
+    let grading = to_text(&grading)?;
+    written.grading_bytes += grading.len() as u64;
+    written.file(&folder.join("grading.json"), &grading)?;
     written.file(&folder.join("outputs/result.md"), "# Result\n")?;
     let event =
         json!({"type": "text", "text": "I look at the imports of the next file."}).to_string();

@@ -10,11 +10,17 @@ use super::sample::Sample;
 
 const WANTED: f64 = 20.0;
 
-/// The public script's side.
-pub(crate) struct Rival {
-    pub(crate) costs: Vec<Cost>,
-    /// Numbers of its summary that ours has too.
-    pub(crate) numbers: usize,
+/// What each side cost, turn by turn.
+#[derive(Default)]
+pub(crate) struct Costs {
+    /// Ours, on an iteration of ours.
+    pub(crate) ours: Vec<Cost>,
+    /// Ours, on an iteration of another tool.
+    pub(crate) others: Vec<Cost>,
+    /// Reading alone.
+    pub(crate) floor: Vec<Cost>,
+    /// The public script; empty when it was left out.
+    pub(crate) script: Vec<Cost>,
 }
 
 /// All results.
@@ -23,8 +29,9 @@ pub(crate) struct Report {
     pub(crate) load: String,
     pub(crate) shape: Shape,
     pub(crate) written: Written,
-    pub(crate) ours: Vec<Cost>,
-    pub(crate) rival: Option<Rival>,
+    pub(crate) costs: Costs,
+    /// Numbers of the script's summary that ours has too.
+    pub(crate) numbers: Option<usize>,
 }
 
 impl Report {
@@ -35,7 +42,7 @@ impl Report {
             "## Aggregating an iteration\n\nMeasured on {}; load {} at the start. The iteration has {runs} graded runs: {} \
              cases, with and without the skill, {} runs each; {} files, {:.0} MB, a grading of {:.1} kB. The files are in the \
              page cache. `skillgauge bench` reads them, computes intervals, paired differences and notes, and writes its \
-             three files synced to the disk.\n\n",
+             three files.\n\n",
             self.machine,
             self.load,
             self.shape.cases,
@@ -46,15 +53,21 @@ impl Report {
         );
         self.goal(&mut out);
         out.push_str("| | wall, median | best | CPU, median | best | peak memory |\n|---|---|---|---|---|---|\n");
-        row("`skillgauge bench`", &self.ours, &mut out);
-        if let Some(rival) = &self.rival {
-            row("`aggregate_benchmark.py`", &rival.costs, &mut out);
+        row("`skillgauge bench`, an iteration of ours", &self.costs.ours, &mut out);
+        row("`skillgauge bench`, the same as another tool leaves it", &self.costs.others, &mut out);
+        row(
+            "reading every grading.json on all cores, and nothing else",
+            &self.costs.floor,
+            &mut out,
+        );
+        if let Some(numbers) = self.numbers {
+            row("`aggregate_benchmark.py`", &self.costs.script, &mut out);
             let _ = writeln!(
                 out,
-                "\n{} turns of each, one after the other, from start to exit. The {} values of the script's `run_summary` \
-                 are also ours.",
-                rival.costs.len(),
-                rival.numbers
+                "\n{} turns of each, one after the other, from start to exit. The {numbers} values of the script's \
+                 `run_summary` are also ours. A grading of ours has a copy of what matters of its run, so one file is opened \
+                 for each run; of another tool's iteration it is also timing.json, and a run.json is looked for.",
+                self.costs.ours.len(),
             );
         } else {
             out.push_str(
@@ -66,12 +79,14 @@ impl Report {
 
     fn goal(&self, out: &mut String) {
         type Of = fn(&Cost) -> f64;
-        let Some(rival) = &self.rival else { return };
+        if self.costs.script.is_empty() {
+            return;
+        }
         out.push_str("| goal | measured | |\n|---|---|---|\n");
         let rows: [(&str, Of); 2] =
             [("wall time", |cost| cost.wall_seconds), ("CPU time", Cost::cpu_seconds)];
         for (what, of) in rows {
-            let ratio = median(&rival.costs, of) / median(&self.ours, of);
+            let ratio = median(&self.costs.script, of) / median(&self.costs.ours, of);
             let _ = writeln!(
                 out,
                 "| at least {WANTED:.0} times faster than the skill-creator's `aggregate_benchmark.py`, {what} | {ratio:.0} \

@@ -1,6 +1,7 @@
-//! The work folders, the fake agent, and the two ways in which it is started.
+//! The work folders, the fake agent, and the ways in which it is started.
 //!
-//! Invariant: both ways get folders of the same content, and the same program with the same arguments.
+//! Invariant: all ways start the same program with the same script; ours and the shell loop get folders of the same
+//! content, the public script uses the one that it finds.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 
 use super::batch::{self, Batch, Carried};
 use super::child::{self, Cost};
+use super::run_eval::RunEval;
 
 /// How much is measured.
 #[derive(Clone, Copy)]
@@ -25,6 +27,7 @@ pub(crate) struct Bench {
     place: TempDir,
     agent: PathBuf,
     effort: Effort,
+    script: Option<RunEval>,
     /// A build of skillgauge that is the guard; the guard's own program when absent.
     pub(crate) guard: Option<PathBuf>,
 }
@@ -34,6 +37,8 @@ pub(crate) struct Pair {
     pub(crate) ours: Cost,
     pub(crate) carried: Carried,
     pub(crate) shell: Cost,
+    /// The public skill-creator's run_eval.py, if somebody said where it is.
+    pub(crate) script: Option<Cost>,
 }
 
 impl Bench {
@@ -46,7 +51,8 @@ impl Bench {
             Step::Finish(Finish::text("The report is in report.md.")),
         ]);
         let agent = install(place.path(), "agent", &script)?;
-        Ok(Self { place, agent, effort, guard })
+        let script = RunEval::find(place.path(), &script, effort)?;
+        Ok(Self { place, agent, effort, script, guard })
     }
 
     /// Ours and theirs, taking turns.
@@ -54,7 +60,8 @@ impl Bench {
         let mut pairs = Vec::new();
         for _ in 0..self.effort.repetitions {
             let (ours, carried) = self.batch(self.effort.runs, self.effort.jobs)?;
-            pairs.push(Pair { ours, carried, shell: self.shell_loop()? });
+            let script = self.script.as_ref().map(RunEval::measure).transpose()?;
+            pairs.push(Pair { ours, carried, shell: self.shell_loop()?, script });
         }
         Ok(pairs)
     }

@@ -92,7 +92,15 @@ impl Report {
         );
         let ours: Vec<&Cost> = self.batches.iter().map(|pair| &pair.ours).collect();
         let shell: Vec<&Cost> = self.batches.iter().map(|pair| &pair.shell).collect();
-        for (what, costs) in [("skillgauge", ours), ("shell loop", shell)] {
+        let script: Vec<&Cost> =
+            self.batches.iter().filter_map(|pair| pair.script.as_ref()).collect();
+        let has_script = !script.is_empty();
+        for (what, costs) in
+            [("skillgauge", ours), ("`run_eval.py`", script), ("shell loop", shell)]
+        {
+            if costs.is_empty() {
+                continue;
+            }
             let cpu = costs.iter().map(|cost| cost.cpu_seconds() * 1e3 / self.runs());
             let rate = costs.iter().map(|cost| self.runs() / cost.wall_seconds);
             let (cpu, rate) = (Sample::of(cpu), Sample::of(rate));
@@ -105,6 +113,13 @@ impl Report {
                 rate.max()
             );
         }
+        out.push_str(if has_script {
+            "\n`run_eval.py` is the public skill-creator's, with the same scripted program as `claude` and as many workers as we \
+             have jobs: all its runs share one folder and the user's settings, it reads the events up to the first tool \
+             call, kills the program, and keeps a yes or no.\n"
+        } else {
+            "\nThe skill-creator's `run_eval.py` was left out: `SKILLGAUGE_SKILL_CREATOR` did not say where it is.\n"
+        });
         let single = Sample::of(self.singles.runs.iter().map(Timed::overhead_ms));
         let _ = writeln!(
             out,

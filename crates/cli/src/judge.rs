@@ -8,6 +8,14 @@ use crate::printer::CommandError;
 use crate::project;
 use crate::session::Session;
 
+/// `--judge none`: only the structural checks count.
+const NOBODY: &str = "none";
+
+/// Whether somebody said that nobody is to judge.
+pub(crate) fn is_unwanted(session: &Session, typed: Option<&str>, of_suite: Option<&str>) -> bool {
+    session.settings.judge(typed).as_deref().or(of_suite) == Some(NOBODY)
+}
+
 /// Opens the judge. A name that was typed comes first, then the project's, then the suite's, then `auto`.
 pub(crate) fn open(
     session: &Session,
@@ -16,6 +24,10 @@ pub(crate) fn open(
     votes: Option<u32>,
 ) -> Result<Judge, CommandError> {
     let settings = &session.settings;
+    if is_unwanted(session, typed, of_suite) {
+        let message = "this cannot be done without a judge, and `none` was named";
+        return Err(CommandError::usage(message.to_owned(), "name one with --judge MODEL"));
+    }
     let name = settings.judge(typed).or_else(|| of_suite.map(model_name));
     let model = session.model(name.as_deref())?;
     let templates = project::templates(session.folder())?;

@@ -20,7 +20,7 @@ pub struct GradeArgs {
     #[arg(value_name = "RUN|ITERATION", required_unless_present = "transcript")]
     pub paths: Vec<PathBuf>,
 
-    /// The model that judges; the suite's choice if absent, then auto
+    /// The model that judges, or none: only the structural checks; the suite's choice if absent, then auto
     #[arg(long, value_name = "MODEL")]
     pub judge: Option<String>,
 

@@ -135,6 +135,67 @@ fn a_judge_that_does_not_answer_leaves_the_measurement_incomplete() {
 }
 
 #[test]
+fn claims_notes_and_feedback_of_the_judge_are_in_the_grading_and_the_aggregate() {
+    let mut said = answer(&statement("pass", &["# Sales"]));
+    said["claims"] = json!([{
+        "claim": "All sales are in", "type": "factual", "evidence": "It says so.", "quotes": ["Total: 42 euros"],
+        "verified": true,
+    }]);
+    said["user_notes"]["uncertainties"] = json!(["the currency"]);
+    let suggestion =
+        json!({"assertion": "The report has a table", "reason": "An empty table passes"});
+    said["eval_feedback"] = json!({"suggestions": [suggestion], "overall": "Fine"});
+    let project = project(&statement("pass", &[]));
+    judge(&project, &said);
+    run(&project, "eval-1/with_skill/run-1");
+    assert_eq!(project.exit_code(&["grade", "w/iteration-1", "--judge", JUDGE]), Some(0));
+    let graded = grading(&project, "eval-1/with_skill/run-1");
+    assert_eq!(graded["claims"][0]["claim"], "All sales are in");
+    assert_eq!(graded["claims"][0]["verified"], true);
+    assert_eq!(graded["user_notes_summary"]["uncertainties"], json!(["the currency"]));
+    assert_eq!(graded["eval_feedback"]["suggestions"][0], suggestion);
+    project.output(&["bench", "w/iteration-1"]);
+    let aggregate = project.read("w/iteration-1/eval_feedback_aggregate.json");
+    let aggregate: Value = serde_json::from_slice(&aggregate).unwrap();
+    assert_eq!(aggregate["suggestions"][0]["reason"], "An empty table passes");
+    assert_eq!(aggregate["suggestions"][0]["frequency"], 1);
+}
+
+#[test]
+fn nobody_judges_when_nobody_is_wanted() {
+    let project = project(&statement("pass", &[]));
+    run(&project, "eval-1/with_skill/run-1");
+    let unjudged = ["grade", "w/iteration-1", "--judge", "none"];
+    let shown = project.run(&unjudged);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    assert!(shown.contains("not graded: it has no structural checks"), "{shown}");
+    let mut suite: Value = serde_json::from_str(SUITE).unwrap();
+    suite["evals"][0]["structural_expectations"] = json!([
+        {"id": "S1", "type": "file_exists", "description": "there is a report", "pattern": "report.md", "critical": true},
+    ]);
+    project.file("w/iteration-1/suite.json", suite.to_string());
+    assert_eq!(project.exit_code(&["check", "w/iteration-1"]), Some(0));
+    insta::assert_snapshot!(project.run(&unjudged));
+    let graded = grading(&project, "eval-1/with_skill/run-1");
+    assert_eq!((&graded["summary"]["passed"], &graded["summary"]["total"]), (&json!(1), &json!(1)));
+    assert_eq!(calls(&project), 0);
+    // What was not judged is judged when somebody is there.
+    judge(&project, &answer(&statement("pass", &["# Sales"])));
+    assert_eq!(project.exit_code(&["grade", "w/iteration-1", "--judge", JUDGE]), Some(0));
+    assert_eq!(grading(&project, "eval-1/with_skill/run-1")["summary"]["total"], 3);
+    project.file("t.jsonl", TRANSCRIPT).file("a.txt", "It wrote a report\n");
+    insta::assert_snapshot!(project.run(&[
+        "grade",
+        "--transcript",
+        "t.jsonl",
+        "--assertions",
+        "a.txt",
+        "--judge",
+        "none"
+    ]));
+}
+
+#[test]
 fn a_grading_of_criteria_also_goes_into_the_workspace() {
     let project = Project::new();
     project.file("evals.json", CASES);

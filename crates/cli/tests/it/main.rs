@@ -19,6 +19,7 @@ mod package;
 mod report;
 mod route;
 mod run;
+mod run_files;
 mod run_real;
 mod schema;
 mod transcript;

@@ -70,7 +70,7 @@ fn script(project: &Project, name: &str, text: &str) {
 }
 
 /// The agent, with something to do before it answers.
-fn set_agent(project: &Project, before: &str) {
+pub(crate) fn set_agent(project: &Project, before: &str) {
     let log = project.path().join("calls.log").display().to_string();
     script(project, "agent.sh", &AGENT.replace("LOG", &log).replace("DELAY", before));
 }
@@ -82,7 +82,7 @@ fn calls(project: &Project) -> usize {
 const RUN: [&str; 6] =
     ["run", "greeter", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
 
-fn run(project: &Project, more: &[&str]) -> Output {
+pub(crate) fn run(project: &Project, more: &[&str]) -> Output {
     project.output(&[&RUN, more].concat())
 }
 
@@ -90,11 +90,11 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn json(project: &Project, path: &str) -> Value {
+pub(crate) fn json(project: &Project, path: &str) -> Value {
     serde_json::from_slice(&project.read(path)).unwrap()
 }
 
-const ITERATION: &str = "greeter-workspace/iteration-1";
+pub(crate) const ITERATION: &str = "greeter-workspace/iteration-1";
 
 /// What a benchmark says, without times.
 fn numbers(project: &Project, path: &str) -> Value {

@@ -3,7 +3,7 @@
 //! Judges say the same thing in other words, so suggestions are grouped by the expectation that they are about and then
 //! by the words of their reasons. What many runs say is a strong signal; what one says may be noise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 use skillgauge_format::Extra;
@@ -38,45 +38,66 @@ struct Group {
     last_run: usize,
 }
 
+/// The suggestions about one expectation.
+#[derive(Default)]
+struct Suggestions<'i> {
+    groups: Vec<Group>,
+    /// Where a reason belongs, word for word; nothing when there was no room for it. A group never changes its words and
+    /// new ones come last, so the answer stays right.
+    places: HashMap<&'i str, Option<usize>>,
+}
+
+impl<'i> Suggestions<'i> {
+    /// The group that a reason belongs to; a new one when it is like none.
+    fn group(&mut self, reason: &'i str) -> Option<&mut Group> {
+        let groups = &mut self.groups;
+        let place = *self.places.entry(reason).or_insert_with(|| {
+            let words = words_of(reason);
+            let place = groups.iter().position(|group| similar(&group.words, &words));
+            if place.is_none() && groups.len() < MOST_GROUPS {
+                groups.push(Group::new(words));
+                return Some(groups.len() - 1);
+            }
+            place
+        });
+        place.and_then(|place| self.groups.get_mut(place))
+    }
+}
+
 /// Collects the suggestions of all measured runs.
 pub(super) fn aggregate(iteration: &Iteration, number: u64) -> EvalFeedbackAggregate {
-    let mut groups: IndexMap<Option<String>, Vec<Group>> = IndexMap::new();
+    let mut groups: IndexMap<Option<String>, Suggestions<'_>> = IndexMap::new();
     let (mut total_runs, mut left_out) = (0, 0_u64);
     for case in &iteration.cases {
+        let id = case.id.to_string();
         for run in &case.runs {
             let State::Measured(measured) = &run.state else { continue };
             total_runs += 1;
             for suggestion in &measured.suggestions {
                 let about = suggestion.assertion.as_deref().map(assertion_id);
                 let list = groups.entry(about).or_default();
-                let words = words_of(&suggestion.reason);
-                let place = list.iter().position(|group| similar(&group.words, &words));
-                let place = match place {
-                    Some(place) => place,
-                    None if list.len() >= MOST_GROUPS => {
-                        left_out += 1;
-                        continue;
-                    }
-                    None => {
-                        list.push(Group::new(words));
-                        list.len() - 1
-                    }
+                let Some(group) = list.group(&suggestion.reason) else {
+                    left_out += 1;
+                    continue;
                 };
-                let group = &mut list[place];
                 if group.last_run != total_runs {
                     (group.last_run, group.runs) = (total_runs, group.runs + 1);
                 }
-                *group.reasons.entry(suggestion.reason.clone()).or_default() += 1;
+                add(&mut group.reasons, &suggestion.reason);
                 if let Some(action) = &suggestion.action {
-                    *group.actions.entry(action.clone()).or_default() += 1;
+                    add(&mut group.actions, action);
                 }
-                group.evals.insert(case.id.to_string());
+                if !group.evals.contains(&id) {
+                    group.evals.insert(id.clone());
+                }
             }
         }
     }
     let mut suggestions: Vec<AggregatedSuggestion> = groups
         .into_iter()
-        .flat_map(|(about, list)| list.into_iter().map(move |group| group.finish(about.clone())))
+        .flat_map(|(about, list)| {
+            list.groups.into_iter().map(move |group| group.finish(about.clone()))
+        })
         .collect();
     // Stable, so that equals stay in the order in which they were met.
     suggestions.sort_by_key(|suggestion| std::cmp::Reverse(suggestion.frequency));
@@ -90,6 +111,13 @@ pub(super) fn aggregate(iteration: &Iteration, number: u64) -> EvalFeedbackAggre
         total_runs: total_runs as u64,
         suggestions,
         extra,
+    }
+}
+
+fn add(counts: &mut IndexMap<String, u64>, text: &str) {
+    match counts.get_mut(text) {
+        Some(count) => *count += 1,
+        None => _ = counts.insert(text.to_owned(), 1),
     }
 }
 

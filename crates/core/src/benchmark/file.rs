@@ -17,6 +17,66 @@ pub(super) enum Found {
     Unusable(String),
 }
 
+/// A file, read and understood.
+pub(super) enum Parsed<T> {
+    /// What it says.
+    Value(T),
+    /// There is none.
+    Missing,
+    /// It is there and cannot be used; why.
+    Unusable(String),
+}
+
+/// Files of a run are smaller than this, nearly all of them.
+const USUAL_SIZE: usize = 64 * 1024;
+
+/// Reads the many small files of an iteration with three system calls each: open, one read, close.
+pub(super) struct Reader {
+    buffer: Vec<u8>,
+}
+
+impl Reader {
+    pub(super) fn new() -> Self {
+        Self { buffer: vec![0; USUAL_SIZE] }
+    }
+
+    /// Reads a file and understands it. What one read does not give, or what makes no sense then, is read in the long
+    /// way: it knows all that may be wrong with a file.
+    pub(super) fn parse<T>(
+        &mut self,
+        path: &Path,
+        parse: impl Fn(&[u8]) -> Result<T, String>,
+    ) -> Parsed<T> {
+        match File::open(path) {
+            Ok(mut file) => match file.read(&mut self.buffer) {
+                Ok(length) if length < self.buffer.len() => {
+                    if let Ok(value) = parse(&self.buffer[..length]) {
+                        return Parsed::Value(value);
+                    }
+                }
+                _ => {}
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Parsed::Missing,
+            Err(_) => {}
+        }
+        read(path).parse(parse)
+    }
+}
+
+impl Found {
+    /// Understands what was read.
+    pub(super) fn parse<T>(self, parse: impl Fn(&[u8]) -> Result<T, String>) -> Parsed<T> {
+        match self {
+            Self::Missing => Parsed::Missing,
+            Self::Unusable(reason) => Parsed::Unusable(reason),
+            Self::Bytes(bytes) => match parse(&bytes) {
+                Ok(value) => Parsed::Value(value),
+                Err(reason) => Parsed::Unusable(reason),
+            },
+        }
+    }
+}
+
 /// Reads a whole file.
 pub(super) fn read(path: &Path) -> Found {
     let mut file = match File::open(path) {
@@ -62,14 +122,22 @@ pub(super) fn read_end(path: &Path, most: u64) -> Option<Vec<u8>> {
 
 /// An amount that a field has; negative ones and those that are no numbers are none.
 pub(super) fn amount(node: Option<&Node<'_>>, key: &str) -> Option<Number> {
-    let number = node?.get(key)?.as_number()?;
+    amount_of(node?.get(key)?.as_number()?)
+}
+
+/// The number, if it is an amount.
+pub(super) fn amount_of(number: Number) -> Option<Number> {
     (number.as_f64().is_finite() && number.as_f64() >= 0.0).then_some(number)
 }
 
 /// A count that a field has.
 pub(super) fn whole(node: Option<&Node<'_>>, key: &str) -> Option<u64> {
-    let number = amount(node, key)?;
-    match number {
+    whole_of(node?.get(key)?.as_number()?)
+}
+
+/// The number, if it is a count.
+pub(super) fn whole_of(number: Number) -> Option<u64> {
+    match amount_of(number)? {
         Number::Unsigned(count) => Some(count),
         other if other.is_integer() && other.as_f64() < 9e15 =>
         {

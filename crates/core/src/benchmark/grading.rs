@@ -1,8 +1,8 @@
 //! What a grading says, in each of its three shapes: the `evals` dialect (with the skill-creator's), the
 //! `assertion_results` of agentskills.io, and the `cases` dialect with criteria from 1 to 5.
 //!
-//! Read by hand and not through the types: a grading of another tool that lacks a field must still count, and most
-//! of the time of an aggregation goes here.
+//! Read by hand and not through the types: a grading of another tool that lacks a field must still count. The usual
+//! grading takes the short way of [`super::quick`]; what is here decides for all others.
 
 use serde::Deserialize as _;
 use skillgauge_format::cases::PASSING_SCORE;
@@ -12,9 +12,11 @@ use skillgauge_format::write::{rate, round_rate};
 use skillgauge_format::{Extra, json};
 
 use super::file::{amount, whole, words};
+use super::quick;
+use crate::judge::record::{RUN_RECORD, RunFacts};
 
 /// What a run was graded with.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Graded {
     pub(super) pass_rate: Number,
     pub(super) passed: u64,
@@ -34,12 +36,14 @@ pub(super) struct Graded {
     pub(super) tool_calls: Option<u64>,
     pub(super) errors: Option<u64>,
     pub(super) judge: Option<String>,
+    /// What the grading says of its run; with it neither `run.json` nor `timing.json` has to be opened.
+    pub(super) facts: Option<RunFacts>,
     /// What contradicts itself.
     pub(super) problems: Vec<String>,
 }
 
 /// The rubric's scores.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Rubric {
     /// From 0 to 1.
     pub(super) normalized: f64,
@@ -48,15 +52,32 @@ pub(super) struct Rubric {
 }
 
 /// One suggestion about the suite.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Suggestion {
     pub(super) assertion: Option<String>,
     pub(super) reason: String,
     pub(super) action: Option<String>,
 }
 
+/// The counts that a summary states.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) passed: Option<u64>,
+    pub(super) failed: Option<u64>,
+    pub(super) total: Option<u64>,
+    pub(super) pass_rate: Option<Number>,
+}
+
 /// Reads a grading; an error says why it measures nothing.
 pub(super) fn read(bytes: &[u8]) -> Result<Graded, String> {
+    match quick::grading(bytes) {
+        Some(graded) => graded,
+        None => read_any(bytes),
+    }
+}
+
+/// Reads a grading of any shape.
+pub(super) fn read_any(bytes: &[u8]) -> Result<Graded, String> {
     let document = json::parse(bytes).map_err(|error| error.to_string())?;
     let root = &document.root;
     if root.members().is_empty() {
@@ -71,6 +92,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Graded, String> {
     graded.tokens = whole(timing, "total_tokens").filter(|tokens| *tokens > 0);
     graded.gate_passed = root.get("gate_passed").and_then(Node::as_bool);
     graded.judge = judge(root);
+    graded.facts = root.get(RUN_RECORD).and_then(|facts| facts.deserialize().ok());
     Ok(graded)
 }
 
@@ -89,7 +111,13 @@ fn evals(root: &Node<'_>) -> Result<Graded, String> {
             }
         }
     }
-    graded.count(root.get("summary"))?;
+    let summary = root.get("summary");
+    graded.count(Counts {
+        passed: whole(summary, "passed"),
+        failed: whole(summary, "failed"),
+        total: whole(summary, "total"),
+        pass_rate: amount(summary, "pass_rate"),
+    })?;
     graded.rubric = rubric(root);
     let notes = root.get("user_notes_summary");
     for key in ["uncertainties", "needs_review", "workarounds"] {
@@ -104,13 +132,12 @@ fn evals(root: &Node<'_>) -> Result<Graded, String> {
 
 impl Graded {
     /// Takes the counts of the summary, and those of the verdicts where it has none.
-    fn count(&mut self, summary: Option<&Node<'_>>) -> Result<(), String> {
+    pub(super) fn count(&mut self, stated: Counts) -> Result<(), String> {
         let verdicts = self.expectations.len() as u64;
         let passes = self.expectations.iter().filter(|found| found.passed).count() as u64;
-        self.passed = whole(summary, "passed").unwrap_or(passes);
-        self.total = whole(summary, "total").unwrap_or(verdicts);
-        self.failed =
-            whole(summary, "failed").unwrap_or_else(|| self.total.saturating_sub(self.passed));
+        self.passed = stated.passed.unwrap_or(passes);
+        self.total = stated.total.unwrap_or(verdicts);
+        self.failed = stated.failed.unwrap_or_else(|| self.total.saturating_sub(self.passed));
         if self.total == 0 {
             return Err("no expectation has a verdict".to_owned());
         }
@@ -120,8 +147,9 @@ impl Graded {
                 self.passed, self.total
             ));
         }
-        let stated = amount(summary, "pass_rate").filter(|rate| rate.as_f64() <= 1.0);
-        self.pass_rate = stated.unwrap_or_else(|| rate(self.passed.min(self.total), self.total));
+        let stated_rate = stated.pass_rate.filter(|rate| rate.as_f64() <= 1.0);
+        self.pass_rate =
+            stated_rate.unwrap_or_else(|| rate(self.passed.min(self.total), self.total));
         self.run_passed = self.passed >= self.total;
         Ok(())
     }
@@ -158,14 +186,20 @@ fn rubric(root: &Node<'_>) -> Option<Rubric> {
         })
         .collect();
     let summary = root.get("rubric_summary");
-    let stated = amount(summary, "normalized").map(Number::as_f64).filter(|share| *share <= 1.0);
-    let normalized = stated.or_else(|| {
-        let mean =
-            crate::statistics::Spread::of(&scores.iter().map(|(_, s)| *s).collect::<Vec<_>>());
-        amount(summary, "weighted_mean")
-            .map(Number::as_f64)
-            .or(mean.map(|mean| mean.mean))
-            .map(|m| m / 5.0)
+    let stated = |key| amount(summary, key).map(Number::as_f64);
+    rubric_of(scores, stated("normalized"), stated("weighted_mean"))
+}
+
+/// The rubric from its parts; nothing when none of them tells how good the run was.
+pub(super) fn rubric_of(
+    scores: Vec<(String, f64)>,
+    normalized: Option<f64>,
+    weighted_mean: Option<f64>,
+) -> Option<Rubric> {
+    let normalized = normalized.filter(|share| *share <= 1.0).or_else(|| {
+        let scores: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
+        let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);
+        weighted_mean.or(mean).map(|mean| mean / 5.0)
     })?;
     Some(Rubric { normalized: normalized.clamp(0.0, 1.0), scores })
 }
@@ -194,7 +228,7 @@ fn cases(root: &Node<'_>) -> Result<Graded, String> {
             extra: Extra::from_iter([("score".to_owned(), score.into())]),
         });
     }
-    graded.count(None)?;
+    graded.count(Counts::default())?;
     // The stated mean is rounded to one decimal; it stands when it is there, as the seed's own number.
     let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);
     let score = amount(Some(root), "overall_score").or(mean.map(Number::Float));

@@ -16,6 +16,7 @@ use skillgauge_format::write::round_rate;
 
 use super::record::{CaseRuns, Iteration, Measured, Run, State};
 use super::role::Roles;
+use super::tally::ByText;
 use crate::statistics::{
     CONFIDENCE, EQUIVALENCE_MARGIN, Interval, Method, PairedDifference, Spread, case_difference,
     judge, number, pass_all_k, pass_at_k, wilson_of_mean,
@@ -253,19 +254,19 @@ fn never_discriminating(cases: &[CaseRuns], roles: &Roles) -> Vec<NeverDiscrimin
     let Some(primary) = &roles.primary else { return found };
     for case in cases {
         // By text: runs seen with the skill, runs seen in baselines, passes.
-        let mut seen: IndexMap<&str, [u64; 3]> = IndexMap::new();
+        let mut seen = ByText::<3>::new();
         let sides = [(0, std::slice::from_ref(primary)), (1, roles.baselines.as_slice())];
         for (side, configurations) in sides {
             for run in configurations.iter().flat_map(|configuration| case.measured(configuration))
             {
-                for expectation in run.entry.expectations.iter().flatten() {
-                    let counts = seen.entry(&expectation.text).or_default();
+                let verdicts = run.entry.expectations.as_deref().unwrap_or_default();
+                seen.count(verdicts, |counts, verdict| {
                     counts[side] += 1;
-                    counts[2] += u64::from(expectation.passed);
-                }
+                    counts[2] += u64::from(verdict.passed);
+                });
             }
         }
-        for (text, [with, without, passes]) in seen {
+        for (text, [with, without, passes]) in seen.into_iter() {
             let runs = with + without;
             let always = match passes {
                 _ if with == 0 || without == 0 => continue,

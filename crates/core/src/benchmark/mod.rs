@@ -31,12 +31,15 @@ mod markdown;
 mod notes;
 mod parallel;
 mod planned;
+mod quick;
 mod record;
 mod role;
 mod shape;
 mod store;
 mod summary;
+mod tally;
 mod text;
+mod told;
 
 use std::path::{Path, PathBuf};
 
@@ -92,6 +95,8 @@ pub struct Aggregate {
     pub feedback: EvalFeedbackAggregate,
     /// What could not be read, or contradicts itself; the benchmark's notes have it too.
     pub problems: Vec<String>,
+    /// How many threads write.
+    threads: usize,
 }
 
 /// Whether a benchmark answers the question, and how.

@@ -13,8 +13,10 @@ use skillgauge_format::evals::{
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::record::{Iteration, Run, State, Unmeasured};
+use super::record::{CaseRuns, Iteration, Measured, Run, State, Unmeasured};
 use super::role::Roles;
+use super::tally::ByText;
+use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, case_difference};
 
 /// Things that a note lists by name.
 const LISTED: usize = 5;
@@ -33,6 +35,9 @@ const COSTLY: f64 = 1.5;
 
 /// A number that a configuration has.
 type Metric = fn(&ConfigurationSummary) -> Option<&Stats>;
+
+/// A number that a run has.
+type Amount = fn(&Measured) -> Option<Number>;
 
 /// Everything that the notes are made from.
 struct Analyst<'a> {
@@ -165,25 +170,45 @@ impl Analyst<'_> {
     }
 
     fn costs(&mut self) {
-        let with = self.roles.primary.as_ref().and_then(|found| self.summary.get(found));
-        let without = self.roles.baselines.iter().find_map(|found| self.summary.get(found));
+        let is_there = |found: &&Configuration| self.summary.get(found).is_some();
+        let with = self.roles.primary.as_ref().filter(is_there);
+        let without = self.roles.baselines.iter().find(is_there);
         let Some((with, without)) = with.zip(without) else { return };
-        let metrics: [(&str, Metric); 2] = [
-            ("time", |found| found.time_seconds.as_ref()),
-            ("tokens", |found| found.tokens.as_ref()),
+        let metrics: [(&str, Metric, Amount); 2] = [
+            ("time", |found| found.time_seconds.as_ref(), |run| run.entry.result.time_seconds),
+            ("tokens", |found| found.tokens.as_ref(), |run| run.entry.result.tokens),
         ];
         let mut notes = Vec::new();
-        for (name, metric) in metrics {
-            let mean = |found| metric(found).map(|stats: &Stats| stats.mean.as_f64());
-            let Some((with, without)) = mean(&with).zip(mean(&without)) else { continue };
-            if without > 0.0 && with / without >= COSTLY {
-                notes.push(format!("the skill costs {:.1} times the {name}", with / without));
-            } else if with > 0.0 && without / with >= COSTLY {
-                let share = 100.0 * (1.0 - with / without);
-                notes.push(format!("the skill saves {share:.0} % of the {name}"));
+        for (name, metric, amount) in metrics {
+            let mean = |configuration| {
+                let found = self.summary.get(configuration)?;
+                metric(&found).map(|stats| stats.mean.as_f64())
+            };
+            let Some((mean_with, mean_without)) = mean(with).zip(mean(without)) else { continue };
+            let (high, low) = (mean_with.max(mean_without), mean_with.min(mean_without));
+            if low <= 0.0 || high / low < COSTLY {
+                continue;
             }
+            let found = self.paired(with, without, amount);
+            notes.push(cost_note(name, mean_with / mean_without, found.as_ref()));
         }
         self.notes.extend(notes);
+    }
+
+    /// The difference of an amount, by case like every other one.
+    fn paired(
+        &self,
+        with: &Configuration,
+        without: &Configuration,
+        amount: Amount,
+    ) -> Option<PairedDifference> {
+        let of = |case: &CaseRuns, configuration: &Configuration| -> Vec<f64> {
+            case.measured(configuration).filter_map(amount).map(Number::as_f64).collect()
+        };
+        let cases = self.iteration.cases.iter();
+        let differences: Vec<f64> =
+            cases.filter_map(|case| case_difference(&of(case, with), &of(case, without))).collect();
+        PairedDifference::of(&differences, self.statistics.seed)
     }
 
     fn unknown_tokens(&mut self) {
@@ -243,21 +268,25 @@ impl Analyst<'_> {
         };
         let mut texts = Vec::new();
         for case in &self.iteration.cases {
-            let mut seen: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+            let mut seen = ByText::<4>::new();
             for (side, configuration) in [(0, primary), (2, baseline)] {
                 for run in case.measured(configuration) {
-                    for found in run.entry.expectations.iter().flatten() {
-                        let counts = seen.entry(&found.text).or_default();
+                    let verdicts = run.entry.expectations.as_deref().unwrap_or_default();
+                    seen.count(verdicts, |counts, verdict| {
                         counts[side] += 1;
-                        counts[side + 1] += u64::from(found.passed);
-                    }
+                        counts[side + 1] += u64::from(verdict.passed);
+                    });
                 }
             }
-            for (text, [with, with_passed, without, without_passed]) in seen {
-                if with > 0 && with_passed == 0 && without > 0 && without_passed == without {
-                    texts.push(format!("\"{}\" of {}", shortened(text), shown_id(&case.id)));
-                }
-            }
+            let is_harmed = |(_, counts): &(&str, [u64; 4])| {
+                let [with, with_passed, without, without_passed] = *counts;
+                with > 0 && with_passed == 0 && without > 0 && without_passed == without
+            };
+            let mut harmed: Vec<&str> =
+                seen.into_iter().filter(is_harmed).map(|(text, _)| text).collect();
+            harmed.sort_unstable();
+            let shown = |text: &&str| format!("\"{}\" of {}", shortened(text), shown_id(&case.id));
+            texts.extend(harmed.iter().map(shown));
         }
         if !texts.is_empty() {
             let expectations = plural(texts.len() as u64, "expectation", "expectations");
@@ -290,6 +319,31 @@ fn tallied(counts: &BTreeMap<&str, (u64, Option<&str>)>) -> (u64, String) {
         })
         .collect();
     (counts.values().map(|(count, _)| count).sum(), shown.join(", "))
+}
+
+/// Says what the skill costs or saves, or that nobody can tell.
+fn cost_note(name: &str, factor: f64, found: Option<&PairedDifference>) -> String {
+    let plain = format!("runs with the skill took {factor:.1} times the {name}");
+    let Some(found) = found else {
+        return format!("{plain}, but no case has both sides");
+    };
+    if found.cases < FEWEST_CASES {
+        let cases = plural(found.cases as u64, "case", "cases");
+        return format!(
+            "{plain}, which may be chance: {cases}, and it takes {FEWEST_CASES} to tell"
+        );
+    }
+    let test = format!("permutation test p = {:.4}", found.p_value);
+    // Cases with many runs can pull the two apart.
+    let is_same_way = (found.mean > 0.0) == (factor > 1.0);
+    if found.p_value > SIGNIFICANCE || !is_same_way {
+        return format!("{plain}, which is within the noise ({test})");
+    }
+    if factor > 1.0 {
+        format!("the skill costs {factor:.1} times the {name} ({test})")
+    } else {
+        format!("the skill saves {:.0} % of the {name} ({test})", 100.0 * (1.0 - factor))
+    }
 }
 
 fn difference_note(found: &DifferenceStatistics) -> String {

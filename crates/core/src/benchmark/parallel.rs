@@ -1,7 +1,7 @@
 //! The same work on many things, by several threads; the results come back in the order of the things.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Things that a thread takes at once: enough to make taking them cheap, few enough to keep all threads busy.
 const BATCH: usize = 16;
@@ -12,21 +12,34 @@ pub(super) fn map<T: Sync, R: Send>(
     threads: usize,
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
+    map_with(items, threads, || (), |(), item| work(item))
+}
+
+/// Calls `work` with every item, and with what its thread keeps from one item to the next.
+pub(super) fn map_with<S, T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
     let threads = threads.clamp(1, items.len().div_ceil(BATCH).max(1));
     if threads == 1 {
-        return items.iter().map(work).collect();
+        let mut kept = state();
+        return items.iter().map(|item| work(&mut kept, item)).collect();
     }
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
+                let mut kept = state();
                 loop {
                     let start = next.fetch_add(BATCH, Ordering::Relaxed);
                     let Some(rest) = items.get(start..).filter(|rest| !rest.is_empty()) else {
                         return;
                     };
-                    let results: Vec<R> = rest.iter().take(BATCH).map(&work).collect();
+                    let taken = rest.iter().take(BATCH);
+                    let results: Vec<R> = taken.map(|item| work(&mut kept, item)).collect();
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((start, results));
                 }
             });
@@ -35,6 +48,66 @@ pub(super) fn map<T: Sync, R: Send>(
     let mut batches = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     batches.sort_by_key(|(start, _)| *start);
     batches.into_iter().flat_map(|(_, results)| results).collect()
+}
+
+/// Lets several threads make a buffer of each item, and hands the buffers to `take` in the order of the items.
+///
+/// A thread waits for its turn before it goes on, so there are never more buffers than threads. The first error ends it.
+pub(super) fn in_order<T: Sync, B: Default, E: Send>(
+    items: &[T],
+    threads: usize,
+    make: impl Fn(&T, &mut B) -> Result<(), E> + Sync,
+    take: impl FnMut(&B) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    /// Whose turn it is, and what became of those before.
+    struct Turn<F, E> {
+        index: usize,
+        take: F,
+        result: Result<(), E>,
+    }
+    let next = AtomicUsize::new(0);
+    let turn = Mutex::new(Turn { index: 0, take, result: Ok(()) });
+    let changed = Condvar::new();
+    let work = || {
+        let mut buffer = B::default();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { return };
+            let outcome = make(item, &mut buffer);
+            let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let mine = changed.wait_while(turn, |turn| turn.index != index);
+            let mut turn = mine.unwrap_or_else(PoisonError::into_inner);
+            if turn.result.is_ok() {
+                turn.result = outcome.and_then(|()| (turn.take)(&buffer));
+            }
+            turn.index += 1;
+            changed.notify_all();
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.clamp(1, items.len().max(1)) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    turn.into_inner().unwrap_or_else(PoisonError::into_inner).result
+}
+
+/// Does two things, at the same time if there may be a second thread.
+pub(super) fn both<A, B: Send>(
+    threads: usize,
+    first: impl FnOnce() -> A,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads < 2 {
+        return (first(), second());
+    }
+    std::thread::scope(|scope| {
+        let second = scope.spawn(second);
+        let first = first();
+        let second = second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (first, second)
+    })
 }
 
 #[cfg(test)]
@@ -46,6 +119,18 @@ mod tests {
         let items: Vec<usize> = (0..1000).collect();
         for threads in [0, 1, 2, 7, 5000] {
             assert_eq!(map(&items, threads, |item| *item), items);
+            let mut taken = Vec::new();
+            let make = |item: &usize, buffer: &mut usize| -> Result<(), usize> {
+                *buffer = *item;
+                if *item == 900 { Err(*item) } else { Ok(()) }
+            };
+            let take = |buffer: &usize| {
+                taken.push(*buffer);
+                Ok(())
+            };
+            assert_eq!(in_order(&items, threads, make, take), Err(900));
+            assert_eq!(taken, items[..900]);
+            assert_eq!(both(threads, || 1, || 2), (1, 2));
         }
         assert!(map(&[] as &[u8], 4, |item| *item).is_empty());
     }

@@ -14,9 +14,10 @@ use skillgauge_format::record::IterationRecord;
 use skillgauge_format::transcript::{Outcome, Reason, names_skill};
 use skillgauge_format::{Extra, write};
 
-use super::file::{self, Found, amount, whole, words};
+use super::file::{self, Found, Parsed, Reader, whole};
 use super::grading::{self, Graded, Rubric, Suggestion};
 use super::layout::{CaseFolder, Layout, RunFolder, id_from_name};
+use super::told::{Times, Told, named};
 use super::{Settings, loaded, parallel, planned, role};
 use crate::plan::RunId;
 
@@ -110,17 +111,18 @@ pub(super) fn read(mut layout: Layout, folder: &Path, settings: &Settings) -> It
         settings.skill_name.clone().or(planned_name).or_else(|| name_of_workspace(folder));
     let missing = plan.as_ref().map(|plan| planned::missing(plan, &layout)).unwrap_or_default();
     let folders: Vec<&RunFolder> = layout.cases.iter().flat_map(|case| &case.runs).collect();
-    let mut readings = parallel::map(&folders, settings.threads, |run| {
-        let mut reading = read_run(&run.path);
-        if reading.skill_loaded.is_none() {
-            let loads = loaded::skills_loaded(&run.path);
-            reading.skill_loaded = loads.map(|loads| match &skill_name {
-                Some(name) => loads.iter().any(|loaded| names_skill(loaded, name)),
-                None => !loads.is_empty(),
-            });
-        }
-        reading
-    });
+    let mut readings =
+        parallel::map_with(&folders, settings.threads, Reader::new, |reader, run| {
+            let mut reading = read_run(&run.path, reader);
+            if reading.skill_loaded.is_none() {
+                let loads = loaded::skills_loaded(&run.path);
+                reading.skill_loaded = loads.map(|loads| match &skill_name {
+                    Some(name) => loads.iter().any(|loaded| names_skill(loaded, name)),
+                    None => !loads.is_empty(),
+                });
+            }
+            reading
+        });
     find_gates(
         &folders,
         &mut readings,
@@ -145,9 +147,10 @@ pub(super) fn read(mut layout: Layout, folder: &Path, settings: &Settings) -> It
     for case in layout.cases {
         let mut runs = Vec::with_capacity(case.runs.len());
         for (run, mut reading) in case.runs.into_iter().zip(&mut readings) {
-            let place = run.path.strip_prefix(folder).unwrap_or(&run.path).display().to_string();
-            let problems = std::mem::take(&mut reading.problems);
-            iteration.problems.extend(problems.into_iter().map(|what| format!("{place}: {what}")));
+            for what in reading.problems.drain(..) {
+                let place = run.path.strip_prefix(folder).unwrap_or(&run.path);
+                iteration.problems.push(format!("{}: {what}", place.display()));
+            }
             let (configuration, number) = (run.configuration.clone(), run.number);
             let state = state(reading, &case.id, case.name.as_ref(), run);
             runs.push(Run { configuration, number, state });
@@ -215,7 +218,7 @@ fn name_of_workspace(iteration: &Path) -> Option<String> {
     workspace.strip_suffix("-workspace").filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-fn read_run(path: &Path) -> Reading {
+fn read_run(path: &Path, reader: &mut Reader) -> Reading {
     let mut reading = Reading {
         state: Err(Unmeasured::new("not_graded", "there is no grading.json")),
         skill_loaded: None,
@@ -223,38 +226,43 @@ fn read_run(path: &Path) -> Reading {
         model: None,
         problems: Vec::new(),
     };
-    let outcome = match read_outcome(path, &mut reading) {
+    let mut found = reader.parse(&path.join("grading.json"), grading::read);
+    let facts = match &mut found {
+        Parsed::Value(graded) => graded.facts.take(),
+        Parsed::Missing | Parsed::Unusable(_) => None,
+    };
+    let told = match facts.clone() {
+        Some(facts) => Parsed::Value(Told::from(facts)),
+        None => reader.parse(&path.join("run.json"), Told::read),
+    };
+    let outcome = match read_outcome(told, &mut reading) {
         Ok(outcome) => outcome,
         Err(unmeasured) => {
             reading.state = Err(unmeasured);
             return reading;
         }
     };
-    let found = match file::read(&path.join("grading.json")) {
-        // Some graders put it beside the outputs that they looked at.
-        Found::Missing => file::read_output(&path.join("outputs/grading.json")),
-        found => found,
-    };
-    let graded = match found {
+    if let Parsed::Missing = found {
+        // Some graders put it beside the outputs that they looked at. An agent can write there, so it says nothing
+        // about its run.
+        let beside = file::read_output(&path.join("outputs/grading.json"));
+        found = beside.parse(|bytes| Ok(Graded { facts: None, ..grading::read(bytes)? }));
+    }
+    let mut graded = match found {
         // The agent brought it to an end that leaves nothing to grade: it failed.
-        Found::Missing if outcome.is_some() => Graded::default(),
-        Found::Missing => return reading,
-        Found::Unusable(reason) => {
+        Parsed::Missing if outcome.is_some() => Graded::default(),
+        Parsed::Missing => return reading,
+        Parsed::Unusable(reason) => {
             let reason = format!("grading.json: {reason}");
             reading.state = Err(Unmeasured::new("unreadable", reason));
             return reading;
         }
-        Found::Bytes(bytes) => match grading::read(&bytes) {
-            Ok(graded) => graded,
-            Err(reason) => {
-                let reason = format!("grading.json: {reason}");
-                reading.state = Err(Unmeasured::new("unreadable", reason));
-                return reading;
-            }
-        },
+        Parsed::Value(graded) => graded,
     };
-    let mut graded = graded;
-    read_timing(path, &mut graded);
+    match facts {
+        Some(facts) => graded.take_times(&Times::from(facts)),
+        None => read_timing(path, reader, &mut graded),
+    }
     if graded.tool_calls.is_none() {
         read_metrics(path, &mut graded);
     }
@@ -265,55 +273,43 @@ fn read_run(path: &Path) -> Reading {
     reading
 }
 
-/// What `run.json` says; runs of other tools have none, and count as completed.
-fn read_outcome(path: &Path, reading: &mut Reading) -> Result<Option<Outcome>, Unmeasured> {
-    let bytes = match file::read(&path.join("run.json")) {
-        Found::Missing => return Ok(None),
-        Found::Unusable(reason) => return Err(Unmeasured::new("unreadable", reason)),
-        Found::Bytes(bytes) => bytes,
+/// What became of the run; runs of other tools have no record, and count as completed.
+fn read_outcome(told: Parsed<Told>, reading: &mut Reading) -> Result<Option<Outcome>, Unmeasured> {
+    let told = match told {
+        Parsed::Missing => return Ok(None),
+        Parsed::Unusable(reason) => return Err(Unmeasured::new("unreadable", reason)),
+        Parsed::Value(told) => told,
     };
-    let document = json::parse(&bytes)
-        .map_err(|error| Unmeasured::new("unreadable", format!("run.json: {error}")))?;
-    let root = &document.root;
-    reading.model = words(root, "model").map(str::to_owned);
-    let Some(name) = words(root, "outcome") else {
+    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    reading.model = filled(told.model);
+    let Some(name) = filled(told.outcome) else {
         return Err(Unmeasured::new("unreadable", "run.json: there is no `outcome`"));
     };
-    reading.skill_loaded = root.get("skill_loaded").and_then(Node::as_bool);
-    let outcome = root.get("outcome").and_then(|outcome| outcome.deserialize::<Outcome>().ok());
-    let reason = root.get("reason").and_then(|reason| reason.deserialize::<Reason>().ok());
-    match outcome {
+    reading.skill_loaded = told.skill_loaded;
+    let reason_text = filled(told.reason);
+    let reason = reason_text.as_deref().and_then(named::<Reason>);
+    match named::<Outcome>(&name) {
         Some(Outcome::Completed) => Ok(None),
-        Some(Outcome::TimedOut) => Ok(outcome),
-        Some(_) if reason.is_some_and(Reason::is_result) => Ok(outcome),
+        Some(Outcome::TimedOut) => Ok(Some(Outcome::TimedOut)),
+        Some(outcome) if reason.is_some_and(Reason::is_result) => Ok(Some(outcome)),
         _ => {
-            let parts = [words(root, "reason"), words(root, "message")];
+            let parts = [reason_text, filled(told.message)];
             let reason = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
             let reason = Some(reason).filter(|reason| !reason.is_empty());
-            Err(Unmeasured { outcome: name.to_owned(), reason })
+            Err(Unmeasured { outcome: name, reason })
         }
     }
 }
 
-fn read_timing(path: &Path, graded: &mut Graded) {
+fn read_timing(path: &Path, reader: &mut Reader, graded: &mut Graded) {
     if graded.seconds.is_some() && graded.tokens.is_some() {
         return;
     }
-    let Found::Bytes(bytes) = file::read(&path.join("timing.json")) else { return };
-    let Ok(document) = json::parse(&bytes) else {
-        return graded.problems.push("timing.json cannot be read".to_owned());
-    };
-    let root = Some(&document.root);
-    let milliseconds =
-        || amount(root, "duration_ms").map(|time| Number::Float(time.as_f64() / 1000.0));
-    graded.seconds = graded
-        .seconds
-        .or_else(|| amount(root, "total_duration_seconds"))
-        .or_else(|| amount(root, "executor_duration_seconds"))
-        .or_else(milliseconds);
-    // No agent works without tokens: a zero means that nobody counted.
-    graded.tokens =
-        graded.tokens.or_else(|| whole(root, "total_tokens").filter(|count| *count > 0));
+    match reader.parse(&path.join("timing.json"), Times::read) {
+        Parsed::Value(times) => graded.take_times(&times),
+        Parsed::Missing => {}
+        Parsed::Unusable(_) => graded.problems.push("timing.json cannot be read".to_owned()),
+    }
 }
 
 fn read_metrics(path: &Path, graded: &mut Graded) {

@@ -8,14 +8,18 @@ use skillgauge_format::part::{Configuration, EvalId};
 
 use super::record::{Iteration, Run, State, Unmeasured};
 use super::role::{self, Roles};
-use super::{Aggregate, Settings, feedback, inference, notes, summary};
+use super::{Aggregate, Settings, feedback, inference, notes, parallel, summary};
 
 pub(super) fn assemble(folder: PathBuf, iteration: Iteration, settings: &Settings) -> Aggregate {
     let configurations = configurations(&iteration);
     let roles = Roles::of(&configurations);
     let run_summary = summary::summarize(&iteration, &configurations, &roles);
-    let statistics = inference::infer(&iteration, &configurations, &roles, settings.seed);
-    let feedback = feedback::aggregate(&iteration, number_of(&folder));
+    // The two look at the same runs and know nothing of each other.
+    let (statistics, feedback) = parallel::both(
+        settings.threads,
+        || inference::infer(&iteration, &configurations, &roles, settings.seed),
+        || feedback::aggregate(&iteration, number_of(&folder)),
+    );
     let notes = notes::write(&iteration, &configurations, &roles, &run_summary, &statistics);
     let metadata = metadata(&iteration, &folder, settings);
     let problems = iteration.problems;
@@ -46,7 +50,7 @@ pub(super) fn assemble(folder: PathBuf, iteration: Iteration, settings: &Setting
         statistics: Some(statistics),
         extra: Extra::new(),
     };
-    Aggregate { folder, benchmark, feedback, problems }
+    Aggregate { folder, benchmark, feedback, problems, threads: settings.threads }
 }
 
 /// All that have runs, in the order in which they are shown.

@@ -130,7 +130,7 @@ fn find(
         Test::MaxTokens(limit) => trace::max_tokens(context, *limit),
         Test::MaxSeconds(limit) => trace::max_seconds(context, *limit),
         Test::OutputContains(needle) => trace::output_contains(context, needle),
-        Test::DiffScope(globs) => scope::diff_scope(outputs, globs, context.inputs),
+        Test::DiffScope(globs) => scope::diff_scope(outputs, globs, context),
     })
 }
 

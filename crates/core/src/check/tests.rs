@@ -463,10 +463,39 @@ fn changes_outside_of_the_scope_are_found() {
     let (passed, evidence) = check(&["report.json"], &input);
     assert_eq!(
         (passed, evidence.as_str()),
-        (false, "Made or changed without being allowed: src/x.ts")
+        (false, "Made, changed or deleted without being allowed: src/x.ts")
     );
     fs_err::write(&input[0], "a;b").unwrap();
     assert!(!check(&["report.json", "src/**"], &input).0, "a changed input is a change");
+}
+
+#[test]
+fn what_was_deleted_or_not_kept_is_in_the_scope_too() {
+    let entry = |path: &str, change: &str, stored: &str| json!({"path": path, "change": change, "stored": stored});
+    let record = json!({"execution": {"outputs": {"files": [
+        entry("a.txt", "created", "copied"),
+        entry("old/gone.txt", "deleted", "nothing"),
+        entry("huge.bin", "created", "too_large"),
+    ]}}});
+    let run = || Run::new().output("a.txt", "");
+    let told = run().file("run.json", record.to_string());
+    let of = |run: &Run, allow: &[&str]| run.check(json!({"type": "diff_scope", "allow": allow}));
+    assert_eq!(
+        of(&told, &["a.txt"]),
+        (
+            false,
+            "Made, changed or deleted without being allowed: old/gone.txt (deleted); huge.bin (not kept)"
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        of(&told, &["a.txt", "old/**", "*.bin"]),
+        (true, "3 files made, changed or deleted, all of them allowed".to_owned())
+    );
+    let (passed, evidence) = of(&run(), &["a.txt"]);
+    assert!(passed && evidence.ends_with("nobody knows what was deleted"), "{evidence}");
+    let broken = of(&run().file("run.json", "{"), &["a.txt"]);
+    assert!(!broken.0 && broken.1.starts_with("Not decided"), "{}", broken.1);
 }
 
 #[test]

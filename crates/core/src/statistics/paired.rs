@@ -101,13 +101,42 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> (f64, Method) {
         return (number(far) / f64::from(all), Method::Exact);
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let far = (0..FLIPS)
-        .filter(|_| {
-            let words = moving.chunks(64).map(|chunk| flipped(chunk, random.next_u64()));
-            words.sum::<f64>().abs() >= bar
-        })
-        .count();
+    let mut far = 0;
+    for start in (0..FLIPS).step_by(LANES) {
+        let lanes = LANES.min((FLIPS - start) as usize);
+        let sums = flipped_lanes(&moving, lanes, &mut random);
+        far += sums[..lanes].iter().filter(|sum| sum.abs() >= bar).count();
+    }
     ((number(far) + 1.0) / (f64::from(FLIPS) + 1.0), Method::MonteCarlo)
+}
+
+/// Flips that are summed side by side: one sum waits for each of its additions, eight do not.
+const LANES: usize = 8;
+
+/// The sums of as many random flips as there are lanes, in the order in which they are drawn. Each is added up in the
+/// order of the values, by words of 64 signs, so that it is the same to the last bit however many lanes there are.
+fn flipped_lanes(values: &[f64], lanes: usize, random: &mut ChaCha8Rng) -> [f64; LANES] {
+    let words = values.len().div_ceil(64);
+    let signs: Vec<u64> = (0..words * lanes).map(|_| random.next_u64()).collect();
+    let mut sums = [0.0; LANES];
+    for (word, chunk) in values.chunks(64).enumerate() {
+        let mut bits = [0; LANES];
+        for (lane, bits) in bits.iter_mut().take(lanes).enumerate() {
+            *bits = signs[lane * words + word];
+        }
+        let mut partial = [0.0; LANES];
+        for value in chunk {
+            for (sum, bits) in partial.iter_mut().zip(&mut bits) {
+                // The lowest bit becomes the sign.
+                *sum += f64::from_bits(value.to_bits() ^ (*bits << 63));
+                *bits >>= 1;
+            }
+        }
+        for (sum, partial) in sums.iter_mut().zip(partial) {
+            *sum += partial;
+        }
+    }
+    sums
 }
 
 /// The sum of up to 64 values, each with the sign that its bit says.
@@ -115,4 +144,27 @@ fn flipped(values: &[f64], bits: u64) -> f64 {
     let signed =
         |(index, value): (usize, &f64)| if bits >> index & 1 == 1 { -value } else { *value };
     values.iter().enumerate().map(signed).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sums_side_by_side_are_those_of_one_flip_after_the_other(
+            values in proptest::collection::vec(-1.0_f64..1.0, 17..200),
+            lanes in 1..=LANES,
+            seed in any::<u64>(),
+        ) {
+            let sums = flipped_lanes(&values, lanes, &mut ChaCha8Rng::seed_from_u64(seed));
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            for sum in &sums[..lanes] {
+                let plain: f64 = values.chunks(64).map(|chunk| flipped(chunk, random.next_u64())).sum();
+                prop_assert_eq!(sum.to_bits(), plain.to_bits());
+            }
+        }
+    }
 }

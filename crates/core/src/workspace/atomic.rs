@@ -1,6 +1,7 @@
 //! Files that are complete or not there.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use serde::Serialize;
@@ -13,11 +14,37 @@ pub(super) const DRAFT: &str = ".draft-";
 
 /// Writes a file so that nobody ever sees half of it: a temporary file in the same folder, synced, then renamed.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    put(path, |file| file.write_all(bytes), Durability::Synced)
+}
+
+/// Lets a file be written so that nobody ever sees half of it; for what can be computed again, since a power cut may
+/// still take it.
+pub fn replace_file(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), WorkspaceError> {
+    put(path, fill, Durability::Renamed)
+}
+
+/// What a file survives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    /// A power cut.
+    Synced,
+    /// The end of this process at any moment.
+    Renamed,
+}
+
+fn put(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+    durability: Durability,
+) -> Result<(), WorkspaceError> {
     let io = |source| WorkspaceError::Io { path: path.to_owned(), source };
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder).map_err(io)?;
-    draft.write_all(bytes).map_err(io)?;
+    fill(draft.as_file_mut()).map_err(io)?;
     #[cfg(unix)]
     {
         // Temporary files are private; results are for everybody who may see the folder.
@@ -25,7 +52,9 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError>
         let permissions = std::fs::Permissions::from_mode(0o644);
         draft.as_file().set_permissions(permissions).map_err(io)?;
     }
-    draft.as_file().sync_data().map_err(io)?;
+    if durability == Durability::Synced {
+        draft.as_file().sync_data().map_err(io)?;
+    }
     draft.persist(path).map_err(|error| io(error.error))?;
     Ok(())
 }

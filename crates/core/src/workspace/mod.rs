@@ -23,7 +23,7 @@ mod run_dir;
 
 use std::path::{Path, PathBuf};
 
-pub use atomic::{write_atomically, write_json};
+pub use atomic::{replace_file, write_atomically, write_json};
 pub use error::WorkspaceError;
 pub use iteration::{Iteration, Journal};
 pub use lock::{Holder, WorkspaceLock};

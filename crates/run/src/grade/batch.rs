@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::find::GradeTask;
-use super::{Graded, Judge, StoredRun, grade_run, needs_judge, store};
+use super::{Graded, Judge, StoredRun, grade_run, needs_judge, store, store_timing};
 use crate::iteration::Budget;
 
 /// What became of a stored run.
@@ -121,6 +121,7 @@ async fn try_grade(
     input.run_number = u64::from(task.id.number);
     let model = record.as_ref().and_then(|record| record.model.as_deref());
     input.executor_model = model.or(task.executor_model.as_deref()).or(input.executor_model);
+    input.record = record.as_ref();
     if judge.is_some() && needs_judge(&input) {
         budget.take_model_call().map_err(NotGraded::Budget)?;
     }
@@ -128,7 +129,10 @@ async fn try_grade(
     budget.add_model_calls(graded.calls.saturating_sub(1));
     budget.add_cost(graded.cost_usd);
     match &graded.file {
-        Some(file) => store(file, &task.run, &task.id.configuration, &task.workspace)?,
+        Some(file) => {
+            store_timing(graded.timing.as_deref(), &task.run)?;
+            store(file, &task.run, &task.id.configuration, &task.workspace)?;
+        }
         None if cancel.is_cancelled() => return Err(NotGraded::Cancelled),
         None => return Err(NotGraded::Judge(graded.judge_errors)),
     }

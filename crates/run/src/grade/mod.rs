@@ -13,6 +13,7 @@ mod batch;
 mod behaviour;
 mod find;
 mod judge;
+mod stopwatch;
 mod store;
 mod stored;
 
@@ -24,14 +25,15 @@ use skillgauge_core::judge::grading::{
 };
 use skillgauge_core::judge::material::{Blind, Material, Sources};
 use skillgauge_core::judge::question::{self, Question, QuestionError};
-use skillgauge_core::judge::record::GraderRecord;
+use skillgauge_core::judge::record::{GraderRecord, RunFacts};
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
 use skillgauge_format::cases::{CasesGrading, SuiteCase, Verdict};
 use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
+use skillgauge_format::record::RunRecord;
 use skillgauge_format::transcript::{Transcript, Usage};
-use skillgauge_format::{Case, Suite};
+use skillgauge_format::{Case, Extra, Suite};
 use tokio_util::sync::CancellationToken;
 
 use ask::Asked;
@@ -39,7 +41,8 @@ pub use batch::{NotGraded, TaskEnd, grade_all, is_graded};
 pub use behaviour::{BehaviourGraded, grade_behaviour};
 pub use find::{FindError, GradeTask, Instead, find_runs};
 pub use judge::{Judge, is_same_model};
-pub use store::{cases_grading_file, store};
+use stopwatch::Stopwatch;
+pub use store::{cases_grading_file, store, store_timing};
 pub use stored::StoredRun;
 
 /// A run that is to be graded.
@@ -67,6 +70,8 @@ pub struct GradeInput<'r> {
     pub run_number: u64,
     /// The model that did the work, if it is known.
     pub executor_model: Option<&'r str>,
+    /// What became of it; runs of other tools have no record.
+    pub record: Option<&'r RunRecord>,
 }
 
 /// A grading in the shape of its suite's dialect.
@@ -103,6 +108,8 @@ pub struct Graded {
     pub cost_usd: Option<f64>,
     /// What a reader should know before believing the grading.
     pub warnings: Vec<String>,
+    /// The run's timing with that of the grading; none when the run has none.
+    pub timing: Option<Box<Timing>>,
 }
 
 /// Whether grading this run asks a judge at all: not when there is nothing to judge, or when the gate is closed.
@@ -119,9 +126,10 @@ pub async fn grade_run(
     judge: Option<&Judge>,
     cancel: &CancellationToken,
 ) -> Graded {
+    let watch = Stopwatch::start();
     match input.case {
-        Case::Eval(eval) => grade_eval(input, eval, judge, cancel).await,
-        Case::Criteria(case) => grade_criteria(input, case, judge, cancel).await,
+        Case::Eval(eval) => grade_eval(input, eval, judge, &watch, cancel).await,
+        Case::Criteria(case) => grade_criteria(input, case, judge, &watch, cancel).await,
     }
 }
 
@@ -139,6 +147,7 @@ async fn grade_eval(
     input: &GradeInput<'_>,
     eval: &Eval,
     judge: Option<&Judge>,
+    watch: &Stopwatch,
     cancel: &CancellationToken,
 ) -> Graded {
     let subject = evals_subject(input, eval);
@@ -158,17 +167,29 @@ async fn grade_eval(
         return asked.cancelled();
     }
     let corpus = material.map(|material| material.corpus).unwrap_or_default();
+    let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
+    let subject = EvalsSubject { timing: timing.as_deref(), ..subject };
     let mut grading = grade_evals(&subject, &asked.votes, &corpus);
     let record = GraderRecord { disagreements: disagreements_of_evals(&grading), ..record };
     record.store(&mut grading.extra);
+    tell_of_run(input, &mut grading.extra);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
-    asked.graded(Some(GradingFile::Evals(Box::new(grading))), judge_errors, record.warnings)
+    let file = GradingFile::Evals(Box::new(grading));
+    Graded { timing, ..asked.graded(Some(file), judge_errors, record.warnings) }
+}
+
+/// A grading says what an aggregation needs to know of its run.
+fn tell_of_run(input: &GradeInput<'_>, extra: &mut Extra) {
+    if let Some(record) = input.record {
+        RunFacts::of(record).store(extra);
+    }
 }
 
 async fn grade_criteria(
     input: &GradeInput<'_>,
     case: &SuiteCase,
     judge: Option<&Judge>,
+    watch: &Stopwatch,
     cancel: &CancellationToken,
 ) -> Graded {
     let Some(judge) = judge else {
@@ -194,7 +215,10 @@ async fn grade_criteria(
         Ok(mut grading) => {
             let record = GraderRecord { disagreements: disagreements_of_cases(&grading), ..record };
             record.store(&mut grading.extra);
-            asked.graded(Some(GradingFile::Cases(Box::new(grading))), Vec::new(), record.warnings)
+            tell_of_run(input, &mut grading.extra);
+            let file = GradingFile::Cases(Box::new(grading));
+            let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
+            Graded { timing, ..asked.graded(Some(file), Vec::new(), record.warnings) }
         }
         Err(error) => asked.graded(None, vec![format!("{}: {error}", case.id)], record.warnings),
     }
@@ -251,7 +275,7 @@ impl<A> Asked<A> {
         warnings: Vec<String>,
     ) -> Graded {
         let Self { calls, usage, cost_usd, .. } = self;
-        Graded { file, judge_errors, calls, usage, cost_usd, warnings }
+        Graded { file, judge_errors, calls, usage, cost_usd, warnings, timing: None }
     }
 
     fn cancelled(self) -> Graded {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use skillgauge_core::workspace::{RunDir, Workspace, WorkspaceError, write_json};
 use skillgauge_format::cases::CasesGrading;
+use skillgauge_format::evals::Timing;
 use skillgauge_format::part::Configuration;
 
 use super::GradingFile;
@@ -31,6 +32,11 @@ pub fn store(
             write_json(&path, grading)
         }
     }
+}
+
+/// Writes down when a run was graded. To be done before the grading is written: that makes the run a finished one.
+pub fn store_timing(timing: Option<&Timing>, run: &RunDir) -> Result<(), WorkspaceError> {
+    timing.map_or(Ok(()), |timing| write_json(&run.timing_file(), timing))
 }
 
 /// `<workspace>/grading/<case_id>_v<version>_run<run>.json`. An id is kebab-case, so it cannot lead elsewhere.

@@ -112,6 +112,8 @@ impl Shared {
         let Some(file) = graded.file else {
             return Err(graded.judge_errors.join("; "));
         };
+        let stored_timing = grade::store_timing(graded.timing.as_deref(), &stored.dir);
+        stored_timing.map_err(|error| error.to_string())?;
         let store = grade::store(&file, &stored.dir, &id.configuration, &self.settings.workspace);
         store.map_err(|error| error.to_string())?;
         // Nobody was asked to judge, so nobody failed to.
@@ -155,6 +157,7 @@ impl Shared {
             version: settings.version,
             run_number: u64::from(id.number),
             executor_model: record.model.as_deref(),
+            record: Some(record),
             ..stored.input(&settings.suite, case)
         };
         let judge = settings.judge.as_ref();

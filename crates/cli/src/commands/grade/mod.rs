@@ -17,7 +17,7 @@ use crate::args::GradeArgs;
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, judge, keep};
-use summary::Summary;
+use summary::{Judging, Summary};
 
 pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&args.tape)?;
@@ -31,12 +31,21 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
     if !args.force {
         tasks.retain(|task| !is_graded(task));
     }
-    let mut summary = Summary::new(found - tasks.len());
+    let of_suite = tasks.first().and_then(|task| task.suite.config().judge_model);
+    let judging = if judge::is_unwanted(&session, args.judge.as_deref(), of_suite) {
+        Judging::Unwanted
+    } else {
+        Judging::Wanted
+    };
+    let mut summary = Summary::new(found - tasks.len(), judging);
     if tasks.is_empty() {
         summary.print(printer)?;
         return Ok(ExitCode::Success);
     }
-    let judge = judge_for(&tasks, args, &session)?;
+    let judge = match judging {
+        Judging::Wanted => judge_for(&tasks, args, &session)?,
+        Judging::Unwanted => None,
+    };
     let locks = lock(&tasks)?;
     let jobs = session.settings.jobs(&args.budget);
     let budget = Arc::new(Budget::new(

@@ -16,9 +16,20 @@ use crate::{ExitCode, Printer};
 /// Characters of a line about one expectation.
 const MAX_LINE: usize = 300;
 
+/// Whether somebody is to judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Judging {
+    /// Somebody is.
+    #[default]
+    Wanted,
+    /// `--judge none`: what nobody was asked is no error.
+    Unwanted,
+}
+
 /// What became of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
+    judging: Judging,
     text: String,
     warnings: Vec<String>,
     already: usize,
@@ -31,8 +42,8 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(already: usize) -> Self {
-        Self { already, ..Self::default() }
+    pub(super) fn new(already: usize, judging: Judging) -> Self {
+        Self { judging, already, ..Self::default() }
     }
 
     pub(super) fn add(&mut self, task: &GradeTask, end: &TaskEnd) {
@@ -45,7 +56,16 @@ impl Summary {
                 return;
             }
         };
-        self.with_errors += usize::from(!graded.judge_errors.is_empty());
+        if self.judging == Judging::Unwanted && is_empty(graded) {
+            self.not_graded += 1;
+            self.line(&format!("error  {id}: not graded: it has no structural checks"));
+            return;
+        }
+        let errors: &[String] = match self.judging {
+            Judging::Wanted => &graded.judge_errors,
+            Judging::Unwanted => &[],
+        };
+        self.with_errors += usize::from(!errors.is_empty());
         let is_passed = graded.file.as_ref().is_some_and(GradingFile::is_passed);
         let is_baseline =
             matches!(task.id.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
@@ -58,7 +78,7 @@ impl Summary {
         for detail in details {
             self.line(&format!("       - {detail}"));
         }
-        for error in &graded.judge_errors {
+        for error in errors {
             self.line(&format!("       ? {error}"));
         }
         for warning in &graded.warnings {
@@ -99,6 +119,10 @@ impl Summary {
         for warning in &self.warnings {
             printer.say(&format!("warning: {warning}"));
         }
+        if self.judging == Judging::Unwanted {
+            printer.say("nobody judged: these gradings have the structural checks only");
+            return;
+        }
         let calls = spent.model_calls;
         let cost = if spent.unknown_costs > 0 {
             "of unknown cost".to_owned()
@@ -117,6 +141,11 @@ impl Summary {
             ExitCode::Success
         }
     }
+}
+
+/// Whether a grading has no verdict at all.
+fn is_empty(graded: &Graded) -> bool {
+    matches!(&graded.file, Some(GradingFile::Evals(grading)) if grading.summary.total == 0)
 }
 
 /// The score of a run, and what did not pass.

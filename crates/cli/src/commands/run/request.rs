@@ -23,8 +23,6 @@ use crate::{Printer, judge};
 
 /// The longest that one attempt may take when nobody says.
 const TIMEOUT: Duration = Duration::from_mins(10);
-/// `--judge none`.
-const NOBODY: &str = "none";
 
 /// Everything that was asked for, found out before anything is run.
 #[derive(Debug)]
@@ -176,12 +174,10 @@ fn open_judge(
     let needed =
         target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
     let config = target.suite.config();
-    let name =
-        settings.judge(args.judge.as_deref()).or_else(|| config.judge_model.map(str::to_owned));
-    if !needed || name.as_deref() == Some(NOBODY) {
+    let typed = args.judge.as_deref();
+    if !needed || judge::is_unwanted(session, typed, config.judge_model) {
         return Ok(None);
     }
-    let typed = args.judge.as_deref();
     let judge = judge::open(session, typed, config.judge_model, args.judge_votes);
     let mut judge = judge.map_err(|error| match error {
         CommandError::Usage { message, .. } => CommandError::usage(

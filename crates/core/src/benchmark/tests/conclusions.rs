@@ -262,3 +262,39 @@ fn the_page_for_people_is_complete_and_nothing_in_it_is_html() {
         .outcome("eval-6/without_skill/run-2", "rate_limited", "rate_limit");
     insta::assert_snapshot!(folder.aggregate().to_markdown());
 }
+
+#[test]
+fn what_the_skill_costs_or_saves_is_claimed_only_when_it_is_more_than_noise() {
+    let timed = |cases: u64, seconds: fn(u64) -> (u64, u64)| {
+        let folder = Folder::new();
+        for case in 1..=cases {
+            let (with, without) = seconds(case);
+            for (configuration, seconds) in [("with_skill", with), ("without_skill", without)] {
+                let run = format!("eval-{case}/{configuration}/run-1");
+                folder.run(&run, &[true]);
+                let timing = json!({"total_duration_seconds": seconds, "total_tokens": 100});
+                folder.json(&format!("{run}/timing.json"), &timing);
+            }
+        }
+        folder.aggregate()
+    };
+    assert_note(
+        &timed(6, |case| (10 + case, 20 + 2 * case)),
+        "the skill saves 50 % of the time (permutation test p = 0.0312)",
+    );
+    assert_note(
+        &timed(6, |_| (20, 10)),
+        "the skill costs 2.0 times the time (permutation test p = ",
+    );
+    // One slow case makes the mean.
+    assert_note(
+        &timed(6, |case| if case == 1 { (200, 10) } else { (10, 11) }),
+        "runs with the skill took 3.8 times the time, which is within the noise (permutation test p = ",
+    );
+    assert_note(
+        &timed(3, |_| (10, 20)),
+        "runs with the skill took 0.5 times the time, which may be chance: 3 cases, and it takes 6 to tell",
+    );
+    let notes = timed(6, |case| (10, 11 + case % 2)).benchmark.notes.unwrap();
+    assert!(notes.iter().all(|note| !note.contains("the time")), "{notes:#?}");
+}

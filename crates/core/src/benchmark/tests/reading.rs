@@ -242,3 +242,34 @@ proptest! {
         found.write().unwrap();
     }
 }
+
+#[test]
+fn a_grading_that_tells_of_its_run_needs_no_other_file() {
+    let told = |outcome: &str, reason: &str| {
+        let mut grading = grading(&[true, false]);
+        grading["run_record"] = json!({
+            "outcome": outcome, "reason": reason, "model": "m", "skill_loaded": false, "seconds": 2.5, "total_tokens": 70
+        });
+        grading
+    };
+    let folder = Folder::new();
+    folder.json("eval-1/with_skill/run-1/grading.json", &told("completed", "completed"));
+    folder.json("eval-1/with_skill/run-2/grading.json", &told("timed_out", "timeout"));
+    folder.json("eval-1/with_skill/run-3/grading.json", &told("rate_limited", "rate_limit"));
+    // An agent can write there: the verdicts count as those of a grader, what is said about the run does not.
+    folder.json("eval-1/with_skill/run-4/outputs/grading.json", &told("completed", "completed"));
+    folder.outcome("eval-1/with_skill/run-4", "failed", "authentication");
+    let found = folder.aggregate();
+    let benchmark = as_json(&found.benchmark);
+    let run = &benchmark["runs"][0];
+    assert_eq!(
+        (&run["result"]["time_seconds"], &run["result"]["tokens"], &run["skill_loaded"]),
+        (&json!(2.5), &json!(70), &json!(false))
+    );
+    assert_eq!(benchmark["runs"][1]["outcome"], "timed_out");
+    assert_eq!(benchmark["runs"].as_array().unwrap().len(), 2);
+    let unmeasured: Vec<&Value> =
+        benchmark["unmeasured"].as_array().unwrap().iter().map(|run| &run["outcome"]).collect();
+    assert_eq!(unmeasured, ["rate_limited", "failed"]);
+    assert_eq!(benchmark["metadata"]["executor_model"], "m");
+}

@@ -200,8 +200,8 @@ pub const CHECK_TYPES: &[CheckTypeInfo] = &[
         exactly_one: &[],
         at_most_one: &[],
         optional: &[],
-        about: "Every file that the run made or changed matches one of the glob patterns.",
-        details: "An input file of the case that lies unchanged in `outputs/` is no change. Files that the run deleted are not in `outputs/`, and this check does not see them.",
+        about: "Every file that the run made, changed or deleted matches one of the glob patterns.",
+        details: "An input file of the case that lies unchanged in `outputs/` is no change. What the run deleted, or what was too large to keep, is known from its `run.json`; a run of another tool has none, and the evidence says so.",
         example: r#"{"id": "S1", "type": "diff_scope", "description": "Only the report is touched", "allow": ["report.json", "docs/**"]}"#,
     },
 ];

@@ -1,0 +1,94 @@
+//! What a run and its grading leave in their files beside the verdicts.
+
+use serde_json::{Value, json};
+
+use crate::command::Project;
+use crate::run::{ITERATION, greeter, json as read, run, set_agent};
+
+fn write(project: &Project, path: &str, value: &Value) {
+    project.file(path, format!("{value:#}\n"));
+}
+
+#[test]
+fn grading_leaves_its_times_beside_those_of_the_agent() {
+    let project = greeter();
+    run(&project, &["--runs", "1", "--case", "1"]);
+    let folder = format!("{ITERATION}/eval-1/with_skill/run-1");
+    let (timing_file, grading_file) =
+        (format!("{folder}/timing.json"), format!("{folder}/grading.json"));
+    let timing = read(&project, &timing_file);
+    let text = |timing: &Value, key: &str| timing[key].as_str().unwrap().to_owned();
+    assert!(text(&timing, "grader_start") >= text(&timing, "executor_end"), "{timing:#}");
+    assert!(text(&timing, "grader_end") >= text(&timing, "grader_start"), "{timing:#}");
+    assert!(timing["grader_duration_seconds"].as_f64().unwrap() >= 0.0, "{timing:#}");
+    let record = read(&project, &format!("{folder}/run.json"));
+    assert_eq!(
+        timing["total_duration_seconds"], record["seconds"],
+        "the judge's time is not the skill's"
+    );
+    let grading = read(&project, &grading_file);
+    for key in ["grader_start", "grader_end", "grader_duration_seconds"] {
+        assert_eq!(grading["timing"][key], timing[key], "{key}");
+    }
+    let again = ["grade", &folder, "--force", "--judge", "command:./judge.sh"];
+    assert_eq!(project.exit_code(&again), Some(0));
+    let later = read(&project, &timing_file);
+    assert!(text(&later, "grader_start") >= text(&timing, "grader_end"), "{later:#}");
+    for key in ["total_tokens", "executor_start", "executor_end", "executor_duration_seconds"] {
+        assert_eq!(later[key], timing[key], "{key}");
+    }
+}
+
+#[test]
+fn a_benchmark_is_the_same_whether_gradings_tell_of_their_runs_or_not() {
+    let project = greeter();
+    run(&project, &["--runs", "1"]);
+    let benchmark = format!("{ITERATION}/benchmark.json");
+    let told = read(&project, &benchmark);
+    assert_eq!(told["runs"].as_array().unwrap().len(), 12);
+    for case in 1..=6 {
+        for configuration in ["with_skill", "without_skill"] {
+            let folder = format!("{ITERATION}/eval-{case}/{configuration}/run-1");
+            let (record, path) =
+                (read(&project, &format!("{folder}/run.json")), format!("{folder}/grading.json"));
+            let mut grading = read(&project, &path);
+            let copy = grading.as_object_mut().unwrap().shift_remove("run_record").unwrap();
+            for (key, value) in copy.as_object().unwrap() {
+                assert_eq!(record[key], *value, "{key}");
+            }
+            write(&project, &path, &grading);
+        }
+    }
+    project.output(&["bench", ITERATION]);
+    let mut found = read(&project, &benchmark);
+    found["metadata"]["timestamp"] = told["metadata"]["timestamp"].clone();
+    assert_eq!(found, told);
+}
+
+#[test]
+fn an_input_that_the_agent_deletes_is_outside_of_the_scope() {
+    let project = greeter();
+    project.file("greeter/evals/files/keep.txt", "keep me\n");
+    let suite = |allow: &[&str]| {
+        json!({"skill_name": "greeter", "evals": [{
+            "id": 1, "prompt": "Greet", "files": ["evals/files/keep.txt"],
+            "structural_expectations": [
+                {"id": "S1", "type": "diff_scope", "description": "only the greeting", "allow": allow, "critical": true},
+            ],
+        }]})
+    };
+    set_agent(&project, "rm keep.txt");
+    for (iteration, allow, passed) in [(1, &["greeting.txt"][..], false), (2, &["*.txt"], true)] {
+        write(&project, "greeter/evals/evals.json", &suite(allow));
+        run(&project, &["--runs", "1", "--baseline", "none"]);
+        let folder = format!("greeter-workspace/iteration-{iteration}/eval-1/with_skill/run-1");
+        let check = &read(&project, &format!("{folder}/structural.json"))["expectations"][0];
+        assert_eq!(check["passed"], passed, "{check:#}");
+        if !passed {
+            assert_eq!(
+                check["evidence"],
+                "Made, changed or deleted without being allowed: keep.txt (deleted)"
+            );
+        }
+    }
+}
