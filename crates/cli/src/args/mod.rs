@@ -144,7 +144,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Improve", &["tune", "compare", "analyze", "improve"]),
     ("Keep", &["init", "snapshot", "history", "restore", "package"]),
     ("See", &["report", "serve", "transcript"]),
-    ("Scale", &["merge"]),
+    ("Scale", &["merge", "fleet"]),
     ("About", &["demo", "doctor", "schema", "completions"]),
 ];
 
