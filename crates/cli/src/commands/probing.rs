@@ -7,9 +7,11 @@ use std::time::Duration;
 use skillgauge_core::trigger::QuerySet;
 use skillgauge_run::agent::{BundledSkills, TaskLimits};
 use skillgauge_run::model::{ModelName, ProviderKind};
-use skillgauge_run::probe::{Budget, Kept, ProbeError, Prober, ProberSettings, Probing};
+use skillgauge_run::probe::{
+    Budget, Kept, ProbeError, Prober, ProberSettings, Probing, RequestSource,
+};
 
-use crate::args::{ProbeArgs, ViaArg};
+use crate::args::{ApiRequestArg, ProbeArgs, ViaArg};
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
@@ -27,7 +29,7 @@ pub(crate) fn probing(args: &ProbeArgs, session: &Session) -> Result<Probing, Co
     Ok(match args.via {
         ViaArg::Api => {
             let model = api_model(args.api_model.as_deref().or(model.as_deref()))?;
-            Probing::Api { model, timeout }
+            api_probing(model, settings.agent(&args.agent), args.api_request, timeout)
         }
         ViaArg::Agent | ViaArg::Estimate => Probing::Agent {
             agent: settings.agent(&args.agent),
@@ -37,6 +39,21 @@ pub(crate) fn probing(args: &ProbeArgs, session: &Session) -> Result<Probing, Co
             bundled_skills: BundledSkills::Off,
         },
     })
+}
+
+/// A model without an agent.
+pub(crate) fn api_probing(
+    model: ModelName,
+    agent: String,
+    request: ApiRequestArg,
+    timeout: Duration,
+) -> Probing {
+    let source = match request {
+        ApiRequestArg::Auto => RequestSource::Auto,
+        ApiRequestArg::Captured => RequestSource::Captured,
+        ApiRequestArg::BuiltIn => RequestSource::BuiltIn,
+    };
+    Probing::Api { model, agent, source, timeout }
 }
 
 /// How often each query is asked.
@@ -118,6 +135,10 @@ pub(crate) fn broken(error: &ProbeError, memory: Memory, printer: &Printer) -> E
         }
         ProbeError::Cancelled { .. } => ("nothing was kept", ExitCode::Interrupted),
         ProbeError::NoTools { .. } => ("see `--api-model`", ExitCode::Usage),
+        ProbeError::NoCapture { .. } => (
+            "install the agent that asks this model, or use `--api-request built-in`",
+            ExitCode::Incomplete,
+        ),
         ProbeError::Control { .. } => (
             "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
             ExitCode::Incomplete,

@@ -20,7 +20,7 @@ use skillgauge_run::probe::{
 
 use super::Outcome;
 use super::probe_talk::ProbeTalk;
-use super::probing::{Memory, RUNS, TIMEOUT, api_model, broken, read_set};
+use super::probing::{Memory, RUNS, TIMEOUT, api_model, api_probing, broken, read_set};
 use crate::args::{TriggerArgs, TriggerFormat, ViaArg};
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -119,7 +119,8 @@ impl Plan {
         let model = settings.model(&args.agent);
         let api = if args.calibrate || args.via == ViaArg::Api {
             let model = api_model(args.api_model.as_deref().or(model.as_deref()))?;
-            Some(Probing::Api { model, timeout })
+            let agent = settings.agent(&args.agent);
+            Some(api_probing(model, agent, args.api_request, timeout))
         } else {
             None
         };

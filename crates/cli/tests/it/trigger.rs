@@ -280,7 +280,8 @@ fn both_ways_of_probing_are_compared() {
         command
             .env("ANTHROPIC_BASE_URL", server.url())
             .env("ANTHROPIC_API_KEY", "sk-test-0123456789");
-        let output = command.args(["--format", "json", "--runs", "1"]).output().unwrap();
+        let ours = ["--api-request", "built-in", "--format", "json", "--runs", "1"];
+        let output = command.args(ours).output().unwrap();
         serde_json::from_slice::<Value>(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", stage.project.shown(&output)))
     };
@@ -296,6 +297,7 @@ fn both_ways_of_probing_are_compared() {
     );
     assert_eq!(found["disagreements"][0]["query"], "tables please");
     assert_eq!(found["measurement"]["via"], "api");
+    assert_eq!(found["measurement"]["via_detail"], "built-in");
     let (agents, requests) = (stage.starts(), server.requests().len());
     let report = run(&["--via", "api", "--model", "claude-sonnet-4-5", "--fresh"]);
     assert_eq!(

@@ -12,9 +12,10 @@ use skillgauge_format::transcript::Usage;
 use crate::model::ask::wire::{Call, Calling, Fault, LimitName, MAX_KEPT, Reply, Wire};
 use crate::model::error::ModelError;
 use crate::model::http::status::{as_failed, rejected};
-use crate::model::http::{Exchange, Http, cut};
+use crate::model::http::{Exchange, Http, cut, openai_responses};
 use crate::model::name::ProviderKind;
 use crate::model::price::Vendor;
+use crate::model::request::Protocol;
 use crate::model::response::AnswerFormat;
 use crate::model::tool::{CalledTool, OfferedTool};
 
@@ -41,6 +42,9 @@ impl Wire for OpenAi {
 
     fn call<'c>(&'c self, call: &'c Call<'c>) -> Calling<'c> {
         Box::pin(async move {
+            if let Some(verbatim) = call.verbatim(Protocol::OpenaiResponses)? {
+                return openai_responses::ask(&self.http, &self.model, verbatim, call).await;
+            }
             let exchange = self.http.post(&body(&self.model, call), call.request.timeout).await?;
             let (status, request_id) = (Some(exchange.status), exchange.request_id.clone());
             if exchange.status != 200 {
@@ -189,15 +193,20 @@ fn read(exchange: &Exchange, completion: &Value, call: &Call<'_>) -> Result<Repl
 fn tool_calls(calls: &Value) -> Vec<CalledTool> {
     let calls = calls.as_array().into_iter().flatten().map(|call| &call["function"]);
     let read = |function: &Value| {
-        let input = match &function["arguments"] {
-            Value::String(text) => {
-                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
-            }
-            other => other.clone(),
-        };
+        let input = arguments(&function["arguments"]);
         Some(CalledTool { name: function["name"].as_str()?.to_owned(), input })
     };
     calls.filter_map(read).collect()
+}
+
+/// The arguments of a call, as a text when they are not JSON.
+pub(super) fn arguments(arguments: &Value) -> Value {
+    match arguments {
+        Value::String(text) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
+        }
+        other => other.clone(),
+    }
 }
 
 /// The text of a message, which some servers send in parts.
