@@ -19,6 +19,7 @@ mod capture;
 mod control;
 mod error;
 mod event;
+mod forecast;
 mod journal;
 mod measure;
 mod neighbours;
@@ -36,6 +37,7 @@ pub use budget::{Budget, OverBudget};
 pub use capture::{CapturedRequest, Offer, RequestSource};
 pub use error::ProbeError;
 pub use event::ProbeEvent;
+pub use forecast::CostForecast;
 pub use journal::{Journal, JournalError, Kept};
 pub use measure::{
     EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,

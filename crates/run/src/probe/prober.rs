@@ -119,6 +119,11 @@ impl Prober {
         &self.executor
     }
 
+    /// What models may use.
+    pub(super) fn access(&self) -> &Access {
+        &self.access
+    }
+
     /// What may still be spent.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget

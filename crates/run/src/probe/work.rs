@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use skillgauge_core::trigger::{Answer, Observation};
 use skillgauge_format::transcript::Reason;
+use skillgauge_format::trigger::Via;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -109,7 +110,8 @@ impl ProbeWork {
         let result = ProbeResult {
             id: spec.id.clone(),
             observation: Observation::of(&run.transcript),
-            spending: Spending::of_run(&run),
+            spending: Spending::of_run(&run, self.prober.access()),
+            via: Via::Agent,
             agent: Some(run.transcript.header.agent.clone()),
             agent_version: run.agent_version.as_ref().map(ToString::to_string),
             model: run.transcript.header.model.clone(),
@@ -130,6 +132,7 @@ impl ProbeWork {
             id: spec.id.clone(),
             observation,
             spending,
+            via: Via::Api,
             agent: ask.agent().map(|(agent, _)| agent.to_owned()),
             agent_version: ask.agent().and_then(|(_, version)| version.map(str::to_owned)),
             model,

@@ -11,7 +11,7 @@ use crate::model::error::ModelError;
 use crate::model::http::status::rejected;
 use crate::model::http::{Destination, Exchange, Http, cut};
 use crate::model::name::ProviderKind;
-use crate::model::price::Vendor;
+use crate::model::price::{Price, Vendor};
 use crate::model::request::Protocol;
 use crate::model::response::AnswerFormat;
 use crate::model::tool::CalledTool;
@@ -32,6 +32,8 @@ pub(in crate::model) struct Anthropic {
     pub(in crate::model) model: String,
     pub(in crate::model) http: Http,
     pub(in crate::model) vendor: Vendor,
+    /// What the user says that it costs.
+    pub(in crate::model) price: Option<Price>,
 }
 
 impl Wire for Anthropic {
@@ -58,7 +60,8 @@ impl Wire for Anthropic {
     }
 
     fn cost(&self, usage: &Usage, model: Option<&str>) -> Option<f64> {
-        self.vendor.cost(ProviderKind::Anthropic, usage, model)
+        let own = self.price.map(|price| price.cost(usage));
+        own.or_else(|| self.vendor.cost(ProviderKind::Anthropic, usage, model))
     }
 }
 

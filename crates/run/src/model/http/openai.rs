@@ -14,7 +14,7 @@ use crate::model::error::ModelError;
 use crate::model::http::status::{as_failed, rejected};
 use crate::model::http::{Exchange, Http, cut, openai_responses};
 use crate::model::name::ProviderKind;
-use crate::model::price::Vendor;
+use crate::model::price::{Price, Vendor};
 use crate::model::request::Protocol;
 use crate::model::response::AnswerFormat;
 use crate::model::tool::{CalledTool, OfferedTool};
@@ -33,6 +33,8 @@ pub(in crate::model) struct OpenAi {
     pub(in crate::model) model: String,
     pub(in crate::model) http: Http,
     pub(in crate::model) vendor: Vendor,
+    /// What the user says that it costs.
+    pub(in crate::model) price: Option<Price>,
 }
 
 impl Wire for OpenAi {
@@ -64,7 +66,8 @@ impl Wire for OpenAi {
     }
 
     fn cost(&self, usage: &Usage, model: Option<&str>) -> Option<f64> {
-        self.vendor.cost(ProviderKind::OpenAi, usage, model)
+        let own = self.price.map(|price| price.cost(usage));
+        own.or_else(|| self.vendor.cost(ProviderKind::OpenAi, usage, model))
     }
 }
 
