@@ -266,7 +266,7 @@ fn calls_and_cost_are_shown_before_and_an_unknown_price_says_how_to_set_it() {
     improver(&project, &[BEST]);
     let shown = |more: &[&str]| {
         let output = tune(&project, &[&["--fresh"][..], more].concat());
-        String::from_utf8(output.stderr).unwrap()
+        project.shown(&output)
     };
     let text = shown(&["--rounds", "1"]);
     assert!(text.contains("at most 24 calls: 22 probes and 2 of `command:./improver`"), "{text}");
