@@ -5,6 +5,10 @@
 //! probe, with the query in the place of a placeholder. Nothing leaves the machine: the agent has a key that is none and no
 //! proxy, and it asks nobody but us.
 //!
+//! What stays different from the agent: it sees that its address is not its vendor's and may leave out a feature, the day and
+//! the state of the work folder are those of the capture, and a query that the agent itself would expand (a command, the
+//! mention of a file) is sent as it is.
+//!
 //! Where the agent is not installed, or speaks another protocol than the model, the request is built in, and the report says
 //! so. What was found is recorded: a replay needs no agent.
 
