@@ -15,6 +15,9 @@ const MAX_SKILLS: usize = 5000;
 /// How many names a message has.
 const MAX_NAMES: usize = 10;
 
+/// What to do about a list that is over its budget.
+pub(crate) const HINT: &str = "shorten descriptions or install fewer skills together; `skillgauge trigger --neighbours` measures what it costs";
+
 /// What a skill adds to the list of its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -112,11 +115,6 @@ impl Over {
             },
             shown.join(", "),
         )
-    }
-
-    /// What to do.
-    pub(crate) fn hint(&self) -> &'static str {
-        "shorten descriptions or install fewer skills together; `skillgauge trigger --neighbours` measures what it costs"
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Checked;
 use super::fix::{self, FixError};
-use super::listing::{Entry, Group, Groups};
+use super::listing::{Entry, Group, Groups, HINT};
 use crate::finding::{Finding, Place};
 use crate::output::{Detail, Renderer, Scope, Totals};
 use crate::profile::Policy;
@@ -244,7 +244,7 @@ fn folder_piece(job: &Job<'_>, group: Group) -> Option<Piece> {
         level,
         message: printable(&over.message("in this folder")).into_owned(),
         place: Place::folder(),
-        hint: Some(over.hint().to_owned()),
+        hint: Some(HINT.to_owned()),
         fix: None,
     };
     let state = State::NoSkillMd { near: Vec::new() };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::finding::Place;
 use crate::rule::{Context, rule};
-use crate::validate::listing::Group;
+use crate::validate::listing::{Group, HINT};
 
 rule! {
     /// The skills of a folder do not fit together into Claude Code's list
@@ -47,6 +47,6 @@ fn check(context: &mut Context<'_>) {
         return;
     }
     if let Some(over) = Group::read(folder).over() {
-        context.report(Place::folder(), over.message("in its folder")).hint(over.hint());
+        context.report(Place::folder(), over.message("in its folder")).hint(HINT);
     }
 }
