@@ -5,7 +5,11 @@ use libfuzzer_sys::fuzz_target;
 use skillgauge_run::agent::adapter::{ADAPTERS, Context, Exit, InstalledSkill, LineSplitter};
 
 fuzz_target!(|bytes: &[u8]| {
-    let skill = InstalledSkill::new("csv-report", "/skillgauge/work/.claude/skills/csv-report", "# Report\n\nMake one.\n");
+    let skill = InstalledSkill::new(
+        "csv-report",
+        "/skillgauge/work/.claude/skills/csv-report",
+        "# Report\n\nMake one.\n",
+    );
     for kind in &ADAPTERS {
         let context = Context { skills: vec![skill.clone()], ..Context::default() };
         let whole = kind.read(context.clone(), bytes, Exit::unknown());

@@ -16,7 +16,8 @@ fn recording() -> &'static (PathBuf, String) {
     static MADE: OnceLock<(PathBuf, String)> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = std::env::temp_dir().join(format!("skillgauge-fuzz-{}", std::process::id()));
-        let cassette = Cassette::open(Mode::Record(folder.join("tape")), Vec::new()).expect("a folder");
+        let cassette =
+            Cassette::open(Mode::Record(folder.join("tape")), Vec::new()).expect("a folder");
         let asked = ask(&cassette);
         let name = cassette.record(&asked, &json!({"answer": 1})).expect("a file");
         (folder, name)
@@ -26,7 +27,11 @@ fn recording() -> &'static (PathBuf, String) {
 fn ask(cassette: &Cassette) -> skillgauge_run::cassette::Asked {
     let (request, places) = (json!({"question": 1}), Places::default());
     let question = Question {
-        kind: EntryKind::Model, purpose: "fuzz", title: "t", request: &request, places: &places,
+        kind: EntryKind::Model,
+        purpose: "fuzz",
+        title: "t",
+        request: &request,
+        places: &places,
     };
     cassette.ask(&question).expect("a key")
 }
