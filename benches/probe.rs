@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p skillgauge-run --bench probe` lets the real Claude Code answer the queries of a trigger set against a
 //! scripted server on loopback, first with the plain method, one full agent run for each probe, then with
-//! our probes, which end at the first proof, and once more with an early stop of queries whose verdict is certain. It prints a section of
+//! our probes, which end at the first proof, with an early stop of queries whose verdict is certain, and without the
+//! agent by its captured request. It prints a section of
 //! docs/performance.md; with `--write` it also puts it there. Where Claude Code cannot be had it says so and measures nothing.
 //! Invariant: all ways ask the same queries of the same scripted model, and every number is measured in this run.
 
@@ -72,6 +73,7 @@ fn main() -> Result<ExitCode> {
         plain: bench.plain()?,
         proof: bench.ours(EarlyStop::Off)?,
         ours: bench.ours(EarlyStop::On)?,
+        api: bench.api()?,
     };
     let section = report.render();
     write!(out, "{section}")?;

@@ -15,7 +15,7 @@ use skillgauge_run::model::{Access, Environment};
 use skillgauge_run::outputs::CollectLimits;
 use skillgauge_run::probe::{
     Batch, Budget, EarlyStop, Kept, Measurement, ProbeSpec, Prober, ProberSettings, Probing,
-    measure,
+    RequestSource, measure,
 };
 use skillgauge_run::process::Guard;
 use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
@@ -118,7 +118,10 @@ impl Bench {
             cassette: Arc::new(Cassette::off()),
             collect: CollectLimits::default(),
         });
-        let access = Access::new(self.guard.clone(), self.scratch(), self.place.path());
+        let access = Access {
+            environment: self.environment(),
+            ..Access::new(self.guard.clone(), self.scratch(), self.place.path())
+        };
         let settings = ProberSettings { jobs: self.jobs, ..ProberSettings::default() };
         Ok(Arc::new(Prober::new(Arc::new(executor), access, settings, Arc::new(Budget::default()))))
     }
@@ -171,16 +174,32 @@ impl Bench {
 
     /// Our probes, the control included.
     pub(crate) fn ours(&self, early_stop: EarlyStop) -> Result<Cost> {
+        let probing = Probing::Agent {
+            agent: "claude".to_owned(),
+            model: Some(MODEL.to_owned()),
+            limits: Self::limits(),
+            bundled_skills: BundledSkills::Off,
+        };
+        self.measured(probing, early_stop)
+    }
+
+    /// Our probes without the agent; it is run once, so that its request is known.
+    pub(crate) fn api(&self) -> Result<Cost> {
+        let probing = Probing::Api {
+            model: format!("anthropic:{MODEL}").parse()?,
+            agent: "claude".to_owned(),
+            source: RequestSource::Captured,
+            timeout: Duration::from_mins(2),
+        };
+        self.measured(probing, EarlyStop::Off)
+    }
+
+    fn measured(&self, probing: Probing, early_stop: EarlyStop) -> Result<Cost> {
         let measurement = Measurement {
             skill: self.skill()?,
             description: "as it is".to_owned(),
             neighbours: Vec::new(),
-            probing: Probing::Agent {
-                agent: "claude".to_owned(),
-                model: Some(MODEL.to_owned()),
-                limits: Self::limits(),
-                bundled_skills: BundledSkills::Off,
-            },
+            probing,
             runs: self.runs,
             threshold: 0.5,
             early_stop,

@@ -16,6 +16,7 @@ pub(crate) struct Report {
     pub(crate) plain: Cost,
     pub(crate) proof: Cost,
     pub(crate) ours: Cost,
+    pub(crate) api: Cost,
 }
 
 impl Report {
@@ -26,7 +27,7 @@ impl Report {
              once, against a scripted model on loopback that answers at once: half of the queries load the skill with the first of four \
              requests, the others are done after two. With a real model the requests are what takes the time and the money. The \
              plain method is one full agent run for each probe; ours count the positive control.\n\n\
-             | way | agent runs | seconds | runs a minute | seconds for each verdict | requests | requests for each verdict |\n\
+             | way | probes | seconds | probes a minute | seconds for each verdict | requests | requests for each verdict |\n\
              |---|---|---|---|---|---|---|\n",
             self.machine, self.load, self.queries, self.runs, self.jobs
         );
@@ -34,6 +35,7 @@ impl Report {
             ("plain: every run to its end", self.plain),
             ("`trigger`: ends at the first proof", self.proof),
             ("`trigger --early-stop`: and stops when the verdict is certain", self.ours),
+            ("`trigger --via api`: the captured request, one for each probe", self.api),
         ] {
             let _ = writeln!(out, "| {way} | {} |", self.row(cost).join(" | "));
         }

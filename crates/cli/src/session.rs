@@ -88,6 +88,7 @@ impl Session {
             environment: self.environment.clone(),
             programs: find_programs(&self.registry, &self.environment, &self.guard),
             command_variables: self.settings.command_variables().to_vec(),
+            prices: self.settings.prices(),
             ..Access::new(self.guard.clone(), &self.scratch, &self.folder)
         }
     }

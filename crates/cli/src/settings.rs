@@ -1,10 +1,12 @@
 //! What `skillgauge.toml` sets for a project: the same names as the flags. A flag comes first, then the file, then the
 //! default that stands beside each question here.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use skillgauge_run::model::Price;
 
 use crate::args::{AgentArgs, BudgetArgs, TapeArgs, duration};
 
@@ -30,11 +32,37 @@ pub(crate) struct ProjectSettings {
     max_calls: Option<u64>,
     record: Option<PathBuf>,
     replay: Option<PathBuf>,
+    /// What models cost, by name.
+    prices: BTreeMap<String, PriceSetting>,
     /// Names of variables that a `command:` model gets beside those that every program gets.
     command_variables: Vec<String>,
     /// Read by the agents' own reader, with its own messages.
     #[serde(rename = "agents")]
     _agents: Option<toml::Table>,
+}
+
+/// US dollars per million tokens.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PriceSetting {
+    input: Dollars,
+    output: Dollars,
+    cache_read: Option<Dollars>,
+    cache_write: Option<Dollars>,
+}
+
+/// An amount that is one.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+struct Dollars(f64);
+
+impl TryFrom<f64> for Dollars {
+    type Error = &'static str;
+
+    fn try_from(amount: f64) -> Result<Self, Self::Error> {
+        let is_amount = amount.is_finite() && amount >= 0.0;
+        if is_amount { Ok(Self(amount)) } else { Err("a price is 0 or more") }
+    }
 }
 
 /// A time as `90` or `"5m"`.
@@ -60,6 +88,21 @@ impl ProjectSettings {
     /// Reads the file's text.
     pub(crate) fn read(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
+    }
+
+    /// What models cost, as the user says.
+    pub(crate) fn prices(&self) -> BTreeMap<String, Price> {
+        let price = |(name, price): (&String, &PriceSetting)| {
+            let cached = |own: Option<Dollars>| own.unwrap_or(price.input).0;
+            let price = Price {
+                input: price.input.0,
+                output: price.output.0,
+                cache_read: cached(price.cache_read),
+                cache_write: cached(price.cache_write),
+            };
+            (name.clone(), price)
+        };
+        self.prices.iter().map(price).collect()
     }
 
     /// Names of variables that a `command:` model gets.
@@ -144,6 +187,18 @@ mod tests {
         assert_eq!(ProjectSettings::default().jobs(&BudgetArgs::default()), JOBS);
         assert_eq!(file.timeout(&AgentArgs::default()), Some(Duration::from_mins(5)));
         assert_eq!(file.agent(&AgentArgs::default()), "auto");
+    }
+
+    #[test]
+    fn a_price_is_an_amount_and_the_cache_costs_as_much_as_input_unless_it_is_said() {
+        let text = "[prices]\n\"openai:gpt-5\" = { input = 1, output = 10.5, cache-read = 0.1 }\n";
+        let prices = ProjectSettings::read(text).unwrap().prices();
+        let expected = Price { input: 1.0, output: 10.5, cache_read: 0.1, cache_write: 1.0 };
+        assert_eq!(prices["openai:gpt-5"], expected);
+        for bad in ["input = -1, output = 1", "input = nan, output = 1", "input = 1"] {
+            let text = format!("[prices]\nm = {{ {bad} }}\n");
+            assert!(ProjectSettings::read(&text).is_err(), "{bad}");
+        }
     }
 
     #[test]

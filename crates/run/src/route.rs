@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillgauge_core::route::{self, RouteQuery, RouteSkill, Settings, Take};
-use skillgauge_core::trigger::listing::ListedSkill;
 use skillgauge_core::trigger::{Answer, Observation, control_query};
 use skillgauge_format::transcript::names_skill;
 use skillgauge_format::trigger::{RouteBasis, RouteReport};
@@ -15,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{AgentTask, StopCondition, TaskSkill};
 use crate::probe::{
-    ApiAsk, Batch, EarlyStop, Journal, Kept, Measurement, ProbeError, ProbeEvent, ProbeResult,
-    ProbeSpec, Prober, Probing, Spending, agent_version, control, listing_of,
+    ApiAsk, Batch, EarlyStop, Journal, Kept, Measurement, Offer, ProbeError, ProbeEvent,
+    ProbeResult, ProbeSpec, Prober, Probing, Spending, agent_version, control, listing_of,
+    offering,
 };
 
 /// What is routed between, and how.
@@ -66,7 +66,7 @@ pub async fn route(
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<Routed, ProbeError> {
     let queries = route::plan(&routing.skills);
-    let maker = Maker::new(prober, routing).await?;
+    let maker = Maker::new(prober, routing, cancel, on_event).await?;
     let controls: Vec<ProbeSpec> =
         (0..routing.installed.len()).map(|place| maker.control(place)).collect();
     let specs: Vec<ProbeSpec> = (1..=routing.runs)
@@ -130,12 +130,17 @@ fn taker(observation: &Observation, names: &[&str]) -> Take {
 /// Makes the probes of a routing.
 struct Maker<'r> {
     routing: &'r Routing,
-    listed: Vec<ListedSkill>,
+    offer: Option<Offer>,
     version: Option<String>,
 }
 
 impl<'r> Maker<'r> {
-    async fn new(prober: &Arc<Prober>, routing: &'r Routing) -> Result<Self, ProbeError> {
+    async fn new(
+        prober: &Arc<Prober>,
+        routing: &'r Routing,
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Result<Self, ProbeError> {
         let mut neighbours = routing.installed.clone();
         let Some(skill) = neighbours.pop() else {
             return Err(ProbeError::NothingMeasured { outcomes: "there is no skill".to_owned() });
@@ -153,7 +158,10 @@ impl<'r> Maker<'r> {
         };
         let (listed, _) = listing_of(&measurement)?;
         let version = agent_version(prober, &routing.probing).await?;
-        Ok(Self { routing, listed, version })
+        let skills = &routing.installed;
+        let offering =
+            offering(prober, &routing.probing, skills, &listed, cancel, on_event).await?;
+        Ok(Self { routing, offer: offering.map(|offering| offering.offer), version })
     }
 
     fn probe(&self, prompt: &str, run: u32) -> ProbeSpec {
@@ -177,8 +185,10 @@ impl<'r> Maker<'r> {
                 task.limits = *limits;
                 ProbeSpec::agent(task, run, self.version.as_deref())
             }
-            Probing::Api { model, timeout } => {
-                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, &self.listed, *timeout), run)
+            Probing::Api { model, timeout, .. } => {
+                let names = self.routing.installed.iter().map(|skill| skill.name.clone()).collect();
+                let offer = self.offer.clone().unwrap_or_else(|| Offer::built_in(&[]));
+                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, names, offer, *timeout), run)
             }
         }
     }

@@ -44,7 +44,7 @@ pub use run::{BaselineArg, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};
-pub use trigger::{TriggerArgs, TriggerFormat, ViaArg};
+pub use trigger::{ApiRequestArg, TriggerArgs, TriggerFormat, ViaArg};
 pub use tune::{TuneArgs, TuneFormat};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 pub use version::{

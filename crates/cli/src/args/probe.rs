@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::trigger::threshold;
-use super::{AgentArgs, BudgetArgs, TapeArgs, ViaArg};
+use super::{AgentArgs, ApiRequestArg, BudgetArgs, TapeArgs, ViaArg};
 
 /// How it is found out which skill an agent loads.
 #[derive(Args, Clone, Debug)]
@@ -23,6 +23,10 @@ pub struct ProbeArgs {
     /// The model for `--via api`: anthropic:NAME or openai:NAME [default: from --model]
     #[arg(long, value_name = "MODEL", help_heading = "Probes")]
     pub api_model: Option<String>,
+
+    /// Where the request of `--via api` comes from
+    #[arg(long, value_enum, value_name = "SOURCE", default_value_t, help_heading = "Probes")]
+    pub api_request: ApiRequestArg,
 
     /// How often a probe that measured nothing is tried again
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=20), help_heading = "Probes")]

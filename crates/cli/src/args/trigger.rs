@@ -56,6 +56,10 @@ pub struct TriggerArgs {
     #[arg(long, value_name = "MODEL")]
     pub api_model: Option<String>,
 
+    /// Where the request of `--via api` comes from
+    #[arg(long, value_enum, value_name = "SOURCE", default_value_t)]
+    pub api_request: ApiRequestArg,
+
     /// Stop asking a query when its verdict cannot change any more
     #[arg(long)]
     pub early_stop: bool,
@@ -99,6 +103,18 @@ pub enum ViaArg {
     Api,
     /// From the words alone, without any model: fast feedback, and no measurement.
     Estimate,
+}
+
+/// Where the request of a probe without an agent comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ApiRequestArg {
+    /// Captured where the agent is installed, built in otherwise; the report says which.
+    #[default]
+    Auto,
+    /// What the agent program really sends: it is run once, against a listener on this machine.
+    Captured,
+    /// The list of skills with tools in our own words: far fewer tokens, and less true.
+    BuiltIn,
 }
 
 /// How to write a trigger report.

@@ -38,6 +38,13 @@ impl ProbeTalk {
 
     pub(crate) fn hear(&mut self, event: &ProbeEvent<'_>) {
         match event {
+            ProbeEvent::RequestCaptured { agent, version } => {
+                let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+                self.printer.say(&format!("each probe sends what {agent}{version} would send"));
+            }
+            ProbeEvent::RequestBuiltIn { reason } => self.printer.say(&format!(
+                "warning: each probe sends a request of our own, not the agent's: {reason}"
+            )),
             ProbeEvent::ControlStarted { .. } => self.printer.say("asking the positive control"),
             ProbeEvent::Started { probes, resumed, journal } => {
                 if let (1.., Some(path)) = (*resumed, journal) {

@@ -7,9 +7,11 @@ use std::time::Duration;
 use skillgauge_core::trigger::QuerySet;
 use skillgauge_run::agent::{BundledSkills, TaskLimits};
 use skillgauge_run::model::{ModelName, ProviderKind};
-use skillgauge_run::probe::{Budget, Kept, ProbeError, Prober, ProberSettings, Probing};
+use skillgauge_run::probe::{
+    Budget, CostForecast, Journal, Kept, ProbeError, Prober, ProberSettings, Probing, RequestSource,
+};
 
-use crate::args::{ProbeArgs, ViaArg};
+use crate::args::{ApiRequestArg, BudgetArgs, ProbeArgs, ViaArg};
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
@@ -27,7 +29,7 @@ pub(crate) fn probing(args: &ProbeArgs, session: &Session) -> Result<Probing, Co
     Ok(match args.via {
         ViaArg::Api => {
             let model = api_model(args.api_model.as_deref().or(model.as_deref()))?;
-            Probing::Api { model, timeout }
+            api_probing(model, settings.agent(&args.agent), args.api_request, timeout)
         }
         ViaArg::Agent | ViaArg::Estimate => Probing::Agent {
             agent: settings.agent(&args.agent),
@@ -37,6 +39,21 @@ pub(crate) fn probing(args: &ProbeArgs, session: &Session) -> Result<Probing, Co
             bundled_skills: BundledSkills::Off,
         },
     })
+}
+
+/// A model without an agent.
+pub(crate) fn api_probing(
+    model: ModelName,
+    agent: String,
+    request: ApiRequestArg,
+    timeout: Duration,
+) -> Probing {
+    let source = match request {
+        ApiRequestArg::Auto => RequestSource::Auto,
+        ApiRequestArg::Captured => RequestSource::Captured,
+        ApiRequestArg::BuiltIn => RequestSource::BuiltIn,
+    };
+    Probing::Api { model, agent, source, timeout }
 }
 
 /// How often each query is asked.
@@ -54,6 +71,35 @@ pub(crate) fn kept(args: &ProbeArgs) -> Kept {
 pub(crate) fn budget(args: &ProbeArgs, session: &Session) -> Arc<Budget> {
     let settings = &session.settings;
     Arc::new(Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget)))
+}
+
+/// So many earlier probes are enough to tell what the next ones will cost.
+const EARLIER: usize = 200;
+
+/// What some probes will cost; `journals` is where earlier ones of the same command are.
+pub(crate) fn forecast(
+    probing: &Probing,
+    calls: u64,
+    journals: Option<&Path>,
+    session: &Session,
+) -> CostForecast {
+    let earlier = journals.map(|folder| Journal::earlier(folder, EARLIER)).unwrap_or_default();
+    CostForecast::of_probes(probing, calls, &earlier, &session.access())
+}
+
+/// When a command stops by itself. A cost that nobody knows cannot be a limit.
+pub(crate) fn limits(args: &BudgetArgs, session: &Session, forecasts: &[CostForecast]) -> String {
+    let (calls, cost) = (session.settings.max_calls(args), session.settings.max_cost(args));
+    let is_unknown = forecasts.iter().any(|forecast| forecast.usd().is_none());
+    match (calls, cost) {
+        (None, None) => "no limit is set (--max-calls, --max-cost)".to_owned(),
+        (calls, cost) => {
+            let calls = calls.map(|calls| format!("{calls} calls"));
+            let doubt = if is_unknown { ", as far as the cost gets known" } else { "" };
+            let cost = cost.map(|cost| format!("${cost:.2}{doubt}"));
+            format!("stops at {}", calls.into_iter().chain(cost).collect::<Vec<_>>().join(" or "))
+        }
+    }
 }
 
 /// Carries out the probes.
@@ -118,6 +164,10 @@ pub(crate) fn broken(error: &ProbeError, memory: Memory, printer: &Printer) -> E
         }
         ProbeError::Cancelled { .. } => ("nothing was kept", ExitCode::Interrupted),
         ProbeError::NoTools { .. } => ("see `--api-model`", ExitCode::Usage),
+        ProbeError::NoCapture { .. } => (
+            "install the agent that asks this model, or use `--api-request built-in`",
+            ExitCode::Incomplete,
+        ),
         ProbeError::Control { .. } => (
             "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
             ExitCode::Incomplete,

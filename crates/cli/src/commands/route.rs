@@ -44,11 +44,7 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
         journal: if is_live { Some(journal_folder(&args.folders[0])?) } else { None },
         kept: probing::kept(&args.probe),
     };
-    printer.say(&format!(
-        "{} skills, {} calls (more when some are tried again); what they cost is not known before",
-        routing.skills.len(),
-        routing.planned_calls()
-    ));
+    announce(args, &routing, &session, printer);
     let budget = probing::budget(&args.probe, &session);
     let prober = probing::prober(&args.probe, &session, &budget);
     let mut talk = ProbeTalk::of_any("route", printer.clone());
@@ -68,6 +64,19 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
             let memory = if is_live { Memory::Journal } else { Memory::None };
             Ok(probing::broken(&error, memory, printer))
         }
+    }
+}
+
+/// Says what will be asked, and what that will cost.
+fn announce(args: &RouteArgs, routing: &Routing, session: &Session, printer: &Printer) {
+    let calls = routing.planned_calls();
+    let skills = routing.skills.len();
+    printer.say(&format!("{skills} skills, {calls} calls (more when some are tried again)"));
+    if !matches!(session.cassette.mode(), Mode::Replay(_)) {
+        let forecast =
+            probing::forecast(&routing.probing, calls, routing.journal.as_deref(), session);
+        printer.say(&format!("{forecast}"));
+        printer.say(&probing::limits(&args.probe.budget, session, &[forecast]));
     }
 }
 

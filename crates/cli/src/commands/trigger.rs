@@ -20,7 +20,9 @@ use skillgauge_run::probe::{
 
 use super::Outcome;
 use super::probe_talk::ProbeTalk;
-use super::probing::{Memory, RUNS, TIMEOUT, api_model, broken, read_set};
+use super::probing::{
+    Memory, RUNS, TIMEOUT, api_model, api_probing, broken, forecast, limits, read_set,
+};
 use crate::args::{TriggerArgs, TriggerFormat, ViaArg};
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
         .map_err(|error| CommandError::usage(error.to_string(), "see `--neighbours`"))?;
     let plan = Plan::new(args, &session, subject)?;
     let arms = plan.arms(args, &crowd);
-    announce(&arms, set.queries.len(), printer);
+    announce(args, &arms, set.queries.len(), &session, printer);
     let budget = Budget::new(
         session.settings.max_calls(&args.budget),
         session.settings.max_cost(&args.budget),
@@ -119,7 +121,8 @@ impl Plan {
         let model = settings.model(&args.agent);
         let api = if args.calibrate || args.via == ViaArg::Api {
             let model = api_model(args.api_model.as_deref().or(model.as_deref()))?;
-            Some(Probing::Api { model, timeout })
+            let agent = settings.agent(&args.agent);
+            Some(api_probing(model, agent, args.api_request, timeout))
         } else {
             None
         };
@@ -185,7 +188,14 @@ fn journal_folder(skill: &Path) -> Result<PathBuf, CommandError> {
     Ok(workspace.root().join("trigger"))
 }
 
-fn announce(arms: &[Arm], queries: usize, printer: &Printer) {
+fn announce(
+    args: &TriggerArgs,
+    arms: &[Arm],
+    queries: usize,
+    session: &Session,
+    printer: &Printer,
+) {
+    let mut forecasts = Vec::new();
     for Arm { name, measurement } in arms {
         let calls = planned_calls(queries, measurement.runs);
         let whom = match &measurement.probing {
@@ -196,6 +206,15 @@ fn announce(arms: &[Arm], queries: usize, printer: &Printer) {
             "{name}: {queries} queries x {} runs and a control, {calls} calls of {whom} (more when some are tried again)",
             measurement.runs
         ));
+        let journals = measurement.journal.as_deref();
+        let forecast = forecast(&measurement.probing, calls as u64, journals, session);
+        if !matches!(session.cassette.mode(), Mode::Replay(_)) {
+            printer.say(&format!("{name}: {forecast}"));
+        }
+        forecasts.push(forecast);
+    }
+    if !matches!(session.cassette.mode(), Mode::Replay(_)) {
+        printer.say(&limits(&args.budget, session, &forecasts));
     }
 }
 

@@ -17,8 +17,8 @@ use skillgauge_format::trigger::ImprovementHistory;
 use skillgauge_format::{read, write};
 use skillgauge_run::agent::TaskSkill;
 use skillgauge_run::cassette::Mode;
-use skillgauge_run::model::Model;
-use skillgauge_run::probe::{Budget, Crowd, EarlyStop, Measurement};
+use skillgauge_run::model::{Model, ModelName};
+use skillgauge_run::probe::{Budget, CostForecast, Crowd, EarlyStop, Measurement};
 use skillgauge_run::tune::{
     EstimateMeasure, Measure, MeasureError, ProbeMeasure, Proposals, StopReason, Store, TuneError,
     TuneSettings, Tuned, Tuning, planned, tune,
@@ -57,9 +57,10 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let crowd = Crowd::gather(&args.neighbours, 0, &subject.skill.name, &scratch)
         .map_err(|error| CommandError::usage(error.to_string(), "see `--neighbours`"))?;
     let measure = measure(args, &subject, &crowd.skills, &session, &store, &budget)?;
-    announce(args, &settings, &set, &session, improver.as_ref(), printer);
     let read = Skill::read(&subject.skill.folder);
     let body = read.document().map(Document::body).unwrap_or_default();
+    let plan = Plan { args, settings: &settings, set: &set, session: &session, body };
+    plan.announce(improver.name(), &store.probes_folder(), printer)?;
     let work = Work { args, subject: &subject, set: &set, session: &session, store: &store, body };
     let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), budget, history);
     let mut talk = TuneTalk::new(&subject.skill.name, printer.clone());
@@ -147,37 +148,61 @@ fn measure(
     Ok(Box::new(ProbeMeasure { prober, measurement }))
 }
 
-fn announce(
-    args: &TuneArgs,
-    settings: &TuneSettings,
-    set: &QuerySet,
-    session: &Session,
-    improver: &dyn Model,
-    printer: &Printer,
-) {
-    let runs = probing::runs(&args.probe, session);
-    let (probes, questions) = planned(settings, set.queries.len(), runs);
-    let probes = match args.probe.via {
-        ViaArg::Estimate => "no probes (the rates are estimates)".to_owned(),
-        ViaArg::Agent | ViaArg::Api => format!("at most {probes} probes"),
-    };
-    let spent = match (
-        session.settings.max_calls(&args.probe.budget),
-        session.settings.max_cost(&args.probe.budget),
-    ) {
-        (None, None) => "no limit is set (--max-calls, --max-cost)".to_owned(),
-        (calls, cost) => {
-            let calls = calls.map(|calls| format!("{calls} calls"));
-            let cost = cost.map(|cost| format!("${cost:.2}"));
-            format!("stops at {}", calls.into_iter().chain(cost).collect::<Vec<_>>().join(" or "))
+/// What a loop may need, told before it begins.
+struct Plan<'p> {
+    args: &'p TuneArgs,
+    settings: &'p TuneSettings,
+    set: &'p QuerySet,
+    session: &'p Session,
+    body: &'p str,
+}
+
+impl Plan<'_> {
+    fn announce(
+        &self,
+        improver: &ModelName,
+        journals: &Path,
+        printer: &Printer,
+    ) -> Result<(), CommandError> {
+        let probe = &self.args.probe;
+        let queries = &self.set.queries;
+        let runs = probing::runs(probe, self.session);
+        let (probes, questions) = planned(self.settings, queries, runs);
+        let is_estimate = probe.via == ViaArg::Estimate;
+        let rounds = self.settings.rounds;
+        let calls = if is_estimate {
+            format!(
+                "no probes (the rates are estimates) and at most {questions} calls of `{improver}`"
+            )
+        } else {
+            format!(
+                "at most {} calls: {probes} probes and {questions} of `{improver}`",
+                probes.saturating_add(questions)
+            )
+        };
+        printer.say(&format!("{} queries, up to {rounds} rounds: {calls}", queries.len()));
+        if matches!(self.session.cassette.mode(), Mode::Replay(_)) {
+            return Ok(());
         }
-    };
-    printer.say(&format!(
-        "{} queries, up to {} rounds: {probes} and {questions} calls of `{}`; what they cost is not known before; {spent}",
-        set.queries.len(),
-        settings.rounds,
-        improver.name(),
-    ));
+        let mut forecasts = Vec::new();
+        if !is_estimate {
+            let whom = probing::probing(probe, self.session)?;
+            let forecast = probing::forecast(&whom, probes, Some(journals), self.session);
+            printer.say(&format!("the probes: {forecast}"));
+            forecasts.push(forecast);
+        }
+        let asked = queries.iter().map(|query| query.text.len()).sum::<usize>();
+        let bytes = TEMPLATE.len() + self.body.len() + asked;
+        let forecast =
+            CostForecast::of_questions(improver, bytes, questions, &self.session.access());
+        printer.say(&format!("the improver: {forecast}"));
+        forecasts.push(forecast);
+        let total: Option<f64> = forecasts.iter().map(CostForecast::usd).sum();
+        let total = total.map_or_else(String::new, |usd| format!("about ${usd:.2} in all; "));
+        let limits = probing::limits(&probe.budget, self.session, &forecasts);
+        printer.say(&format!("{total}{limits}"));
+        Ok(())
+    }
 }
 
 /// What the parts of the command share.

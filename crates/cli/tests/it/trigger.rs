@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use skillgauge_testkit::agent::{AgentScript, Finish, Step, install};
-use skillgauge_testkit::server::{Reply, Rule, Script, Server};
+use skillgauge_testkit::real::{self, RealAgent};
+use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
 
 use crate::command::Project;
 
@@ -153,8 +154,9 @@ fn the_report_for_people_has_a_line_for_each_query() {
     let start = shown[..seconds].rfind(", ").unwrap() + 2;
     let shown = format!("{}N.N{}", &shown[..start], &shown[seconds..]);
     // A slow machine says in between how far it is.
-    let lines =
-        shown.lines().filter(|line| !line.starts_with("alone: ") || line.contains("queries x"));
+    let lines = shown.lines().filter(|line| {
+        !line.starts_with("alone: ") || line.contains("queries x") || line.contains("cost")
+    });
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
@@ -280,7 +282,8 @@ fn both_ways_of_probing_are_compared() {
         command
             .env("ANTHROPIC_BASE_URL", server.url())
             .env("ANTHROPIC_API_KEY", "sk-test-0123456789");
-        let output = command.args(["--format", "json", "--runs", "1"]).output().unwrap();
+        let ours = ["--api-request", "built-in", "--format", "json", "--runs", "1"];
+        let output = command.args(ours).output().unwrap();
         serde_json::from_slice::<Value>(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", stage.project.shown(&output)))
     };
@@ -296,6 +299,7 @@ fn both_ways_of_probing_are_compared() {
     );
     assert_eq!(found["disagreements"][0]["query"], "tables please");
     assert_eq!(found["measurement"]["via"], "api");
+    assert_eq!(found["measurement"]["via_detail"], "built-in");
     let (agents, requests) = (stage.starts(), server.requests().len());
     let report = run(&["--via", "api", "--model", "claude-sonnet-4-5", "--fresh"]);
     assert_eq!(
@@ -394,4 +398,60 @@ fn an_interrupt_is_130_and_the_same_command_goes_on() {
     assert!(stderr.contains("interrupted after 2 of 4 probes"), "{stderr}");
     assert!(stderr.contains("the same command goes on from here"), "{stderr}");
     go_on(&stage);
+}
+
+#[test]
+fn the_cost_is_told_before_and_earlier_probes_know_it_best() {
+    let stage = Stage::usual(&GOOD);
+    let said = |args: &[&str]| String::from_utf8(stage.output(args).stderr).unwrap();
+    let first = said(&["--runs", "1"]);
+    assert!(first.contains("alone: cost unknown, because the agent chooses its model"), "{first}");
+    assert!(first.contains("no limit is set (--max-calls, --max-cost)"), "{first}");
+    let second = said(&["--runs", "2", "--max-cost", "5"]);
+    assert!(second.contains("alone: about $0.09, as 2 earlier probes"), "{second}");
+    assert!(second.contains("stops at $5.00\n"), "{second}");
+}
+
+#[test]
+fn the_real_claude_code_and_its_captured_request_are_compared() {
+    let found = real::for_test(RealAgent::Claude)
+        .unwrap_or_else(|error| panic!("claude is not usable: {error}"));
+    let Some(program) = found else { return };
+    let skill = || Reply::tool("Skill", json!({"skill": "tables"}));
+    // One query loads the skill only after a look around, which one request does not show.
+    let server = Server::start(
+        Script::new()
+            .rule(Rule::reply(skill()).prompt(CONTROL).tool_result(ToolResult::Absent))
+            .rule(Rule::reply(skill()).prompt("a table of sales").tool_result(ToolResult::Absent))
+            .rule(
+                Rule::reply(Reply::tool("Bash", json!({"command": "ls"})))
+                    .prompt("tables please")
+                    .tool_result(ToolResult::Absent),
+            )
+            .rule(Rule::reply(skill()).prompt("tables please").tool_result(ToolResult::Count(1)))
+            .rule(Rule::reply(Reply::text("Done."))),
+    )
+    .unwrap();
+    let stage = Stage::usual(&GOOD);
+    fs_err::remove_file(stage.path("bin/claude")).unwrap();
+    std::os::unix::fs::symlink(program, stage.path("bin/claude")).unwrap();
+    let mut command =
+        stage.command(&["--calibrate", "--model", "claude-sonnet-4-5", "--runs", "1"]);
+    command
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "sk-test-0123456789")
+        .args(["--api-request", "captured", "--out", "report.json"]);
+    let output = command.output().unwrap();
+    let shown = stage.project.shown(&output);
+    assert!(shown.contains("each probe sends what claude 2.1.325 would send"), "{shown}");
+    assert!(
+        shown.contains("calibration: by one model request per probe, captured from claude 2.1.325"),
+        "{shown}"
+    );
+    let report: Value = serde_json::from_slice(&stage.project.read("report.json")).unwrap();
+    let found = &report["calibration"];
+    assert_eq!(found["measurement"]["via_detail"], "captured", "{shown}");
+    assert_eq!(found["measurement"]["agent_version"], "2.1.325");
+    assert_eq!((&found["compared"], &found["agreement"]), (&json!(4), &json!(0.75)), "{shown}");
+    assert_eq!(found["disagreements"][0]["query"], "tables please");
 }

@@ -84,7 +84,9 @@ fn a_loop_finds_a_better_description_and_writes_everything_down() {
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(
-        shown.contains("10 queries, up to 5 rounds: at most 66 probes and 10 calls"),
+        shown.contains(
+            "10 queries, up to 5 rounds: at most 76 calls: 66 probes and 10 of `command:./improver`"
+        ),
         "{shown}"
     );
     assert!(shown.contains(BEST) && shown.contains("the target of 100 %"), "{shown}");
@@ -256,4 +258,38 @@ fn bad_input_is_told_before_anything_is_spent() {
         assert!(shown.contains(message), "{message}: {shown}");
     }
     assert!(asked(&project).is_empty());
+}
+
+#[test]
+fn calls_and_cost_are_shown_before_and_an_unknown_price_says_how_to_set_it() {
+    let project = project();
+    improver(&project, &[BEST]);
+    let shown = |more: &[&str]| {
+        let output = tune(&project, &[&["--fresh"][..], more].concat());
+        project.shown(&output)
+    };
+    let text = shown(&["--rounds", "1"]);
+    assert!(text.contains("at most 24 calls: 22 probes and 2 of `command:./improver`"), "{text}");
+    assert!(
+        text.contains(
+            "the probes: cost unknown, because the agent chooses its model; name one with `--model`"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("the improver: cost unknown, because no price of `command:./improver` is known; set one under [prices] in skillgauge.toml"),
+        "{text}"
+    );
+    assert!(text.contains("no limit is set (--max-calls, --max-cost)"), "{text}");
+    let text = shown(&["--rounds", "1", "--max-cost", "2", "--max-calls", "5"]);
+    assert!(text.contains("stops at 5 calls or $2.00, as far as the cost gets known"), "{text}");
+    assert!(text.contains("the limit of 5 calls is reached"), "{text}");
+
+    let settings = String::from_utf8(project.read("skillgauge.toml")).unwrap();
+    let prices = "[prices]\n\"command:./improver\" = { input = 2.0, output = 1000 }\n\"claude-sonnet-4-5\" = { input = 0, output = 0 }\n";
+    project.file("skillgauge.toml", format!("{prices}{settings}"));
+    let text = shown(&["--rounds", "1", "--model", "claude-sonnet-4-5", "--max-calls", "5"]);
+    assert!(text.contains("the probes: at least $0.00, if a request has 24080 tokens"), "{text}");
+    assert!(text.contains("the improver: about $0.6"), "two answers of 300 tokens: {text}");
+    assert!(text.contains("about $0.6") && text.contains(" in all; stops at 5 calls"), "{text}");
 }

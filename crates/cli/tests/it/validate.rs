@@ -278,3 +278,47 @@ fn bad_usage_is_exit_code_two() {
         assert_eq!(project.exit_code(args), Some(2), "{args:?}");
     }
 }
+
+/// A folder with so many skills, each with a description of about 230 characters.
+fn crowded(project: &Project, folder: &str, count: usize) {
+    let about = "Counts the words of a text. Use when somebody asks how long a text is. ".repeat(3);
+    for number in 1..=count {
+        let name = format!("count-{number:02}");
+        let text = format!(
+            "---\nname: {name}\ndescription: {}\n---\n\n# Count\n\nCount the words.\n",
+            about.trim()
+        );
+        project.file(&format!("{folder}/{name}/SKILL.md"), text);
+    }
+}
+
+#[test]
+fn a_list_of_skills_that_is_over_its_budget_is_told_once_for_the_folder() {
+    let project = Project::new();
+    crowded(&project, "many", 40);
+    crowded(&project, "few", 20);
+    let shown = |jobs| project.run(&["validate", "few", "many", "--jobs", jobs]);
+    insta::assert_snapshot!(shown("1"));
+    assert_eq!(shown("1"), shown("8"));
+    let json = project.output(&["validate", "many", "--format", "json"]).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let reports = json["skills"].as_array().unwrap();
+    let warned = reports.iter().filter(|report| report["summary"]["warning_count"] != 0);
+    let warned: Vec<&str> = warned.filter_map(|report| report["skill_path"].as_str()).collect();
+    assert_eq!(warned, [project.path().join("many").canonicalize().unwrap().to_str().unwrap()]);
+    assert_eq!(json["summary"]["skills"], 40, "the folder is no skill");
+    let ignored = project.run(&["validate", "many", "--ignore", "listing-budget"]);
+    assert!(ignored.contains("no findings"), "{ignored}");
+}
+
+#[test]
+fn one_skill_is_looked_at_together_with_its_neighbours_where_skills_are_installed() {
+    let project = Project::new();
+    crowded(&project, ".claude/skills", 40);
+    crowded(&project, "drafts", 40);
+    let installed = project.run(&["validate", ".claude/skills/count-07"]);
+    assert!(installed.contains("warning[LISTING_BUDGET]"), "{installed}");
+    assert!(installed.contains("count-38, count-39, count-40"), "{installed}");
+    let draft = project.run(&["validate", "drafts/count-07"]);
+    assert!(draft.contains("no findings"), "{draft}");
+}

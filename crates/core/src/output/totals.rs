@@ -25,10 +25,14 @@ pub struct Totals {
 impl Totals {
     /// Counts a skill in.
     pub fn add(&mut self, checked: &Checked) {
-        let errors = checked.count(Level::Error);
         self.skills += 1;
-        self.invalid += usize::from(errors > 0);
-        self.errors += errors;
+        self.invalid += usize::from(checked.count(Level::Error) > 0);
+        self.add_findings(checked);
+    }
+
+    /// Counts what was found in a folder of skills, which is none itself.
+    pub fn add_findings(&mut self, checked: &Checked) {
+        self.errors += checked.count(Level::Error);
         self.warnings += checked.count(Level::Warning);
         self.fixable += checked.findings.iter().filter(|finding| finding.fix.is_some()).count();
         for finding in &checked.findings {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
     ListedDescription, QueryResult, TriggerListing, TriggerMeasurement, TriggerMetrics,
-    TriggerReport, Via,
+    TriggerReport, Via, ViaDetail,
 };
 
 use super::text::plural;
@@ -68,12 +68,26 @@ fn how(measurement: &TriggerMeasurement) -> String {
                 named(&measurement.agent_version)
             )
         }
-        Via::Api => "by one model request per probe, without an agent".to_owned(),
+        Via::Api => format!("by one model request per probe, {}", request(measurement)),
         Via::Estimate => "an estimate from the words alone".to_owned(),
     };
     let model = measurement.model.as_deref().map(|model| format!(", model {}", printable(model)));
     let control = if measurement.control.is_some() { "; the positive control passed" } else { "" };
     format!("{}{}{control}", whom.trim_end(), model.unwrap_or_default())
+}
+
+/// Where the request of a probe without an agent came from.
+fn request(measurement: &TriggerMeasurement) -> String {
+    match (measurement.via_detail, &measurement.agent) {
+        (Some(ViaDetail::Captured), Some(agent)) => {
+            let version = measurement.agent_version.as_deref().map(|version| format!(" {version}"));
+            let version = version.unwrap_or_default();
+            format!("captured from {}{}", printable(agent), printable(&version))
+        }
+        (Some(ViaDetail::Captured), None) => "captured from an agent".to_owned(),
+        (Some(ViaDetail::BuiltIn), _) => "built in and not an agent's own".to_owned(),
+        (None, _) => "without an agent".to_owned(),
+    }
 }
 
 fn queries(report: &TriggerReport, out: &mut String) {

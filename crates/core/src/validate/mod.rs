@@ -1,6 +1,7 @@
 //! Checks skills against all rules: one at a time here, many in [`parallel`], with repairs in [`fix`].
 
 pub mod fix;
+pub(crate) mod listing;
 pub mod parallel;
 
 use crate::finding::{Finding, Level};

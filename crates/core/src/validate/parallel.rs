@@ -13,9 +13,14 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Checked;
 use super::fix::{self, FixError};
+use super::listing::{Entry, Group, Groups, HINT};
+use crate::finding::{Finding, Place};
 use crate::output::{Detail, Renderer, Scope, Totals};
 use crate::profile::Policy;
+use crate::rule::rule_named;
 use crate::skill::discover::{Found, Ignore, find};
+use crate::skill::{Skill, State};
+use crate::text::printable;
 
 /// Skills in a batch: enough to make the hand-over cheap, few enough to keep all threads busy.
 const BATCH: usize = 16;
@@ -25,6 +30,9 @@ const AHEAD: usize = 8;
 
 /// Findings that a person gets in full before the output goes on with a line for each.
 const FULL_FINDINGS: usize = 50;
+
+/// The rule about all skills of a folder together.
+const LISTING_BUDGET: &str = "LISTING_BUDGET";
 
 /// A fix is checked again, and again fixed if that shows more: never more often than this.
 const FIX_ROUNDS: usize = 3;
@@ -66,6 +74,15 @@ pub struct Done {
     pub fixed: usize,
     /// Fixes that could not be made.
     pub failed: Vec<FixError>,
+}
+
+impl Job<'_> {
+    /// The policy for a skill among others: what is about all skills of a folder is not asked for each of them.
+    fn among_others(&self) -> Policy {
+        let mut policy = self.policy.clone();
+        policy.ignored.extend(rule_named(LISTING_BUDGET).map(|rule| rule.code));
+        policy
+    }
 }
 
 /// Checks all and writes the report.
@@ -115,6 +132,8 @@ struct Piece {
     findings: usize,
     fixed: usize,
     failed: Option<FixError>,
+    /// What the skill adds to the list of its folder.
+    entry: Option<Entry>,
 }
 
 fn walk(job: &Job<'_>, to_check: &SyncSender<Batch>, permits: &Receiver<()>) {
@@ -153,18 +172,30 @@ fn check(
     to_write: &Sender<Results>,
     printed: &AtomicUsize,
 ) {
+    let among_others = job.among_others();
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Batch { number, scope, found }) = next else { return };
-        let pieces = found.into_iter().map(|found| piece(job, found, scope, printed)).collect();
+        let policy = match scope {
+            Scope::OneSkill => job.policy,
+            Scope::ManySkills => &among_others,
+        };
+        let pieces = found.into_iter().map(|found| piece(job, policy, found, scope, printed));
+        let pieces = pieces.collect();
         if to_write.send(Results { number, scope, pieces }).is_err() {
             return;
         }
     }
 }
 
-fn piece(job: &Job<'_>, found: Found, scope: Scope, printed: &AtomicUsize) -> Piece {
-    let mut checked = Checked::new(found.read(), job.policy);
+fn piece(
+    job: &Job<'_>,
+    policy: &Policy,
+    found: Found,
+    scope: Scope,
+    printed: &AtomicUsize,
+) -> Piece {
+    let mut checked = Checked::new(found.read(), policy);
     let mut piece = Piece {
         full: String::new(),
         brief: None,
@@ -172,16 +203,20 @@ fn piece(job: &Job<'_>, found: Found, scope: Scope, printed: &AtomicUsize) -> Pi
         findings: 0,
         fixed: 0,
         failed: None,
+        entry: None,
     };
     match job.fixing {
         Fixing::Off => {}
-        Fixing::On => checked = fixed(job, checked, &mut piece),
+        Fixing::On => checked = fixed(policy, checked, &mut piece),
         Fixing::DryRun => {
             if let Some(planned) = fix::plan(&checked) {
                 piece.fixed = planned.findings;
                 piece.full = fix::diff(&planned);
             }
         }
+    }
+    if scope == Scope::ManySkills {
+        piece.entry = Entry::of(&checked.skill);
     }
     piece.totals.add(&checked);
     piece.findings = checked.findings.len();
@@ -199,8 +234,38 @@ fn piece(job: &Job<'_>, found: Found, scope: Scope, printed: &AtomicUsize) -> Pi
     piece
 }
 
+/// What is to be said about a folder of skills, if anything.
+fn folder_piece(job: &Job<'_>, group: Group) -> Option<Piece> {
+    let rule = rule_named(LISTING_BUDGET)?;
+    let level = job.policy.level(rule).filter(|_| job.fixing != Fixing::DryRun)?;
+    let over = group.over()?;
+    let finding = Finding {
+        rule,
+        level,
+        message: printable(&over.message("in this folder")).into_owned(),
+        place: Place::folder(),
+        hint: Some(HINT.to_owned()),
+        fix: None,
+    };
+    let state = State::NoSkillMd { near: Vec::new() };
+    let skill = Skill { path: group.folder, state, files: Vec::new() };
+    let checked = Checked { skill, findings: vec![finding] };
+    let mut totals = Totals::default();
+    totals.add_findings(&checked);
+    let render = |detail| job.renderer.skill(&checked, Scope::ManySkills, detail);
+    Some(Piece {
+        full: render(Detail::Full),
+        brief: job.renderer.is_brief_when_long().then(|| render(Detail::Line)),
+        totals,
+        findings: 1,
+        fixed: 0,
+        failed: None,
+        entry: None,
+    })
+}
+
 /// Fixes, reads and checks again until nothing can be fixed.
-fn fixed(job: &Job<'_>, mut checked: Checked, piece: &mut Piece) -> Checked {
+fn fixed(policy: &Policy, mut checked: Checked, piece: &mut Piece) -> Checked {
     for _ in 0..FIX_ROUNDS {
         let Some(planned) = fix::plan(&checked) else { break };
         if let Err(error) = fix::apply(&planned) {
@@ -208,7 +273,7 @@ fn fixed(job: &Job<'_>, mut checked: Checked, piece: &mut Piece) -> Checked {
             break;
         }
         piece.fixed += planned.findings;
-        checked = Checked::new(crate::skill::Skill::read(&checked.skill.path), job.policy);
+        checked = Checked::new(crate::skill::Skill::read(&checked.skill.path), policy);
     }
     checked
 }
@@ -220,11 +285,14 @@ struct Writer<'a> {
     scope: Option<Scope>,
     pieces: usize,
     done: Done,
+    /// The folders whose skills are under way.
+    groups: Groups,
 }
 
 impl<'a> Writer<'a> {
     fn new(job: &'a Job<'a>, out: &'a mut dyn Write, printed: &'a AtomicUsize) -> Self {
-        Self { job, out, printed, scope: None, pieces: 0, done: Done::default() }
+        let groups = Groups::default();
+        Self { job, out, printed, scope: None, pieces: 0, done: Done::default(), groups }
     }
 
     fn run(&mut self, results: &Receiver<Results>, permit: &SyncSender<()>) -> io::Result<()> {
@@ -255,7 +323,26 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn piece(&mut self, piece: Piece) -> io::Result<()> {
+    fn piece(&mut self, mut piece: Piece) -> io::Result<()> {
+        // Whatever is complete now comes before the skill that lies outside of it.
+        if let Some(entry) = piece.entry.take() {
+            let complete = self.groups.add(entry);
+            self.folders(complete)?;
+        }
+        self.put(piece)
+    }
+
+    /// Reports the folders whose skills do not fit into one list.
+    fn folders(&mut self, groups: Vec<Group>) -> io::Result<()> {
+        for group in groups {
+            if let Some(piece) = folder_piece(self.job, group) {
+                self.put(piece)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, piece: Piece) -> io::Result<()> {
         let before = self.printed.fetch_add(piece.findings, Ordering::Relaxed);
         let text = match piece.brief {
             Some(brief) if before >= FULL_FINDINGS => brief,
@@ -277,6 +364,8 @@ impl<'a> Writer<'a> {
     fn close(mut self) -> io::Result<Done> {
         let scope = self.scope.unwrap_or(Scope::ManySkills);
         self.open(scope)?;
+        let complete = self.groups.finish();
+        self.folders(complete)?;
         if self.job.fixing != Fixing::DryRun {
             let end = self.job.renderer.close(&self.done.totals, scope);
             self.out.write_all(end.as_bytes())?;

@@ -44,7 +44,20 @@ impl Fixtures {
 type Make = fn(&Path);
 
 /// What git cannot hold.
-const MADE: [(&str, Make); 2] = [
+const MADE: [(&str, Make); 3] = [
+    ("LISTING_BUDGET", |bad| {
+        // Nine descriptions of the greatest length are more than the list has room for.
+        let about = "Counts words. Use when asked. ".repeat(34);
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] {
+            let folder = bad.join("crowded/.claude/skills").join(format!("count-{name}"));
+            let text = format!(
+                "---\nname: count-{name}\ndescription: {}\n---\n\n# Count\n\nCount the words.\n",
+                about.trim()
+            );
+            fs_err::create_dir_all(&folder).unwrap();
+            fs_err::write(folder.join("SKILL.md"), text).unwrap();
+        }
+    }),
     ("SKILL_MD_MISSING", |bad| fs_err::create_dir_all(bad.join("empty")).unwrap()),
     ("SKILL_MD_MISSING", |bad| {
         // Two names that a file system without case takes for one.

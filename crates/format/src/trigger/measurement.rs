@@ -35,12 +35,25 @@ impl Via {
     }
 }
 
+/// Where the request of a probe without an agent came from.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViaDetail {
+    /// It is what the agent program sends, heard from the program itself.
+    Captured,
+    /// It is ours: the list of skills in Claude Code's form, and tools in our words.
+    BuiltIn,
+}
+
 /// How a trigger report was measured and what that cost.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TriggerMeasurement {
     /// How the rates were found.
     pub via: Via,
-    /// The agent; absent when none was asked.
+    /// Where the request came from when a model was asked without an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_detail: Option<ViaDetail>,
+    /// The agent that was asked, or whose request was captured; absent when there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The agent's version, if it told one.

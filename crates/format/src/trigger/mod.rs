@@ -17,7 +17,7 @@ pub use history::{ImprovementHistory, ImprovementRound};
 pub use loop_summary::{LoopIteration, LoopSummary};
 pub use measurement::{
     ListedDescription, TriggerCalibration, TriggerControl, TriggerCrowd, TriggerDisagreement,
-    TriggerListing, TriggerMeasurement, TriggerMetrics, Via,
+    TriggerListing, TriggerMeasurement, TriggerMetrics, Via, ViaDetail,
 };
 pub use report::{QueryResult, TriggerReport, TriggerSummary};
 pub use route::{

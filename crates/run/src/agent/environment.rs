@@ -8,27 +8,7 @@ use std::collections::BTreeMap;
 use super::descriptor::{BundledSkills, Descriptor, LoginSource, Slot, Values};
 use super::isolation::Folders;
 use super::login::FoundLogin;
-use crate::model::{Environment, Secret};
-
-/// Variables of the user that every agent gets: where programs are, which language, how to reach the network. No keys.
-pub const BASE_VARIABLES: [&str; 16] = [
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-];
+use crate::model::{BASE_VARIABLES, Environment, Secret};
 
 /// What is set when the user has no language: without one some programs cannot write anything but ASCII.
 const LANGUAGE: (&str, &str) = ("LANG", "C.UTF-8");

@@ -11,8 +11,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::descriptor::{AgentName, Descriptor, Program, Version};
-use super::environment::BASE_VARIABLES;
-use crate::model::Environment;
+use crate::model::{BASE_VARIABLES, Environment};
 use crate::process::{Command, Flow, Guard, Limits, ProcessError, run};
 
 /// How long a program may take to tell its version; a cold start of some takes seconds.

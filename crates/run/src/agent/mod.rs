@@ -18,9 +18,9 @@ mod run;
 mod scrub;
 mod task;
 
+pub use crate::model::BASE_VARIABLES;
 pub use content::ContentDigest;
 pub use descriptor::{AgentName, BundledSkills, Descriptor};
-pub use environment::BASE_VARIABLES;
 pub(crate) use execute::described;
 pub use execute::{
     Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress, timestamp,

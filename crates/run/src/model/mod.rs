@@ -39,9 +39,9 @@ pub use http::{ProxySettings, Timeouts};
 pub use name::{DEFAULT, ModelName, ModelNameError, ProviderKind};
 pub use price::{PRICES_AS_OF, Price, price_of};
 pub use provider::{Access, Need, PROVIDERS, Provider, connect, provider};
-pub use request::{Purpose, RecordedRequest, Request, Wanted};
+pub use request::{Protocol, Purpose, RecordedRequest, Request, Verbatim, Wanted};
 pub use response::{AnswerFormat, Attempt, Cause, Manner, Origin, Response, TemperatureUse};
-pub use secret::{Environment, REDACTED, Secret};
+pub use secret::{BASE_VARIABLES, Environment, REDACTED, Secret};
 pub use taped::open;
 pub use tool::{CalledTool, OfferedTool};
 

@@ -16,7 +16,7 @@ use super::http::anthropic::{self, Anthropic};
 use super::http::openai::{self, OpenAi};
 use super::http::{Http, HttpSettings, ProxySettings, Timeouts, address};
 use super::name::{ModelName, ProviderKind};
-use super::price::Vendor;
+use super::price::{Price, Vendor, price_of};
 use super::program::Runner;
 use super::program::claude::{self, Claude};
 use super::program::codex::{self, Codex};
@@ -47,6 +47,8 @@ pub struct Access {
     pub seed: u64,
     /// Limits on the parts of an HTTP exchange.
     pub timeouts: Timeouts,
+    /// What the user says that models cost, by `anthropic:NAME` or by the bare name.
+    pub prices: BTreeMap<String, Price>,
 }
 
 impl Access {
@@ -62,7 +64,29 @@ impl Access {
             retry: usual_retries(),
             seed: 42,
             timeouts: Timeouts::default(),
+            prices: BTreeMap::new(),
         }
+    }
+
+    /// What the user says that a model costs.
+    pub(crate) fn own_price(&self, provider: ProviderKind, model: &str) -> Option<Price> {
+        let full = ModelName::of(provider, model).to_string();
+        self.prices.get(&full).or_else(|| self.prices.get(model)).copied()
+    }
+
+    /// What a model costs where it will be asked: the user's word, or the list price at the vendor's own address.
+    pub fn price_of(&self, model: &ModelName) -> Option<Price> {
+        let ModelName::Of { provider, name } = model else { return None };
+        let gateway = match provider {
+            ProviderKind::Anthropic => "ANTHROPIC_BASE_URL",
+            ProviderKind::OpenAi => "OPENAI_BASE_URL",
+            // A program has its own ways.
+            ProviderKind::Claude | ProviderKind::Codex | ProviderKind::Command => {
+                return self.own_price(*provider, name);
+            }
+        };
+        let listed = || price_of(*provider, name).filter(|_| !self.environment.has(gateway));
+        self.own_price(*provider, name).or_else(listed)
     }
 
     fn program(&self, name: &str) -> Result<&Path, ModelError> {
@@ -219,7 +243,8 @@ fn connect_anthropic(name: &str, access: &Access) -> Result<Connection, ModelErr
     let url = address("ANTHROPIC_BASE_URL", base, anthropic::PATH)?;
     let vendor = Vendor::at(&url, anthropic::BASE_URL);
     let http = http(access, url, vec![key], vec![JSON, ("anthropic-version", anthropic::VERSION)])?;
-    Ok((Box::new(Anthropic { model: name.to_owned(), http, vendor }), LimitName::MaxTokens))
+    let price = access.own_price(ProviderKind::Anthropic, name);
+    Ok((Box::new(Anthropic { model: name.to_owned(), http, vendor, price }), LimitName::MaxTokens))
 }
 
 fn connect_openai(name: &str, access: &Access) -> Result<Connection, ModelError> {
@@ -242,7 +267,8 @@ fn connect_openai(name: &str, access: &Access) -> Result<Connection, ModelError>
         Vendor::Other => LimitName::MaxTokens,
     };
     let http = http(access, url, key.into_iter().collect(), vec![JSON])?;
-    Ok((Box::new(OpenAi { model: name.to_owned(), http, vendor }), limit_name))
+    let price = access.own_price(ProviderKind::OpenAi, name);
+    Ok((Box::new(OpenAi { model: name.to_owned(), http, vendor, price }), limit_name))
 }
 
 fn connect_claude(name: &str, access: &Access) -> Result<Connection, ModelError> {

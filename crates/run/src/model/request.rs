@@ -4,9 +4,10 @@
 //! it that a cassette keeps and makes its key of. The one invariant: nothing in that part depends on the machine, the
 //! clock, or a secret.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillgauge_format::AnswerSchema;
 
@@ -40,6 +41,29 @@ pub enum Wanted {
     Json(AnswerSchema),
 }
 
+/// The protocol of a request that somebody else made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Anthropic's Messages API.
+    AnthropicMessages,
+    /// OpenAI's Responses API.
+    OpenaiResponses,
+}
+
+/// A request that somebody else made, sent as it is: the rest of the question only says what it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verbatim {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// The whole body.
+    pub body: Value,
+    /// Headers that the body needs.
+    pub headers: Vec<(String, String)>,
+    /// What it is called in a recording, in place of the body.
+    pub identity: String,
+}
+
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
@@ -53,6 +77,8 @@ pub struct Request {
     pub wanted: Wanted,
     /// Tools that the model may call; an answer may then consist of calls alone, and is not an error when it is cut.
     pub tools: Vec<OfferedTool>,
+    /// The body to send in place of one that is made from the other fields; an answer counts as with tools.
+    pub verbatim: Option<Arc<Verbatim>>,
     /// The most that the model may write. The CLIs have no flag for it: there it is a wish.
     pub max_output_tokens: u32,
     /// How free the choice of words is; the model's own default when absent.
@@ -75,6 +101,8 @@ pub struct RecordedRequest<'r> {
     schema: Option<RecordedSchema<'r>>,
     #[serde(skip_serializing_if = "<[OfferedTool]>::is_empty")]
     tools: &'r [OfferedTool],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbatim: Option<&'r str>,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -95,6 +123,7 @@ impl Request {
             user: vec![user.into()],
             wanted: Wanted::Text,
             tools: Vec::new(),
+            verbatim: None,
             max_output_tokens: 8192,
             temperature: None,
             timeout: Duration::from_mins(5),
@@ -130,6 +159,13 @@ impl Request {
         self
     }
 
+    /// The same question in the words of somebody else.
+    #[must_use]
+    pub fn verbatim(mut self, verbatim: Verbatim) -> Self {
+        self.verbatim = Some(Arc::new(verbatim));
+        self
+    }
+
     /// The same question with another limit on each attempt.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -162,6 +198,7 @@ impl Request {
             schema: schema
                 .map(|schema| RecordedSchema { name: schema.name(), schema: schema.value() }),
             tools: &self.tools,
+            verbatim: self.verbatim.as_deref().map(|verbatim| verbatim.identity.as_str()),
             max_output_tokens: self.max_output_tokens,
             temperature: self.temperature,
         }

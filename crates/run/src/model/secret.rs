@@ -60,6 +60,26 @@ pub(crate) fn scrub_all(secrets: &[Secret], text: &str) -> String {
     secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(&text))
 }
 
+/// Variables of the user that every program gets: where programs are, which language, how to reach the network. No keys.
+pub const BASE_VARIABLES: [&str; 16] = [
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+];
+
 /// Variables of the environment, as the caller found them. Every value counts as secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment(BTreeMap<String, Secret>);

@@ -1,20 +1,22 @@
-//! A probe without an agent: one model request with the list of skills that Claude Code would send, and its tools.
+//! A probe without an agent: one model request, as the agent would send it.
 //!
-//! For a fraction of the price it shows what the model would do first. It is not the agent: the system prompt is short, the
-//! other tools are stubs, and a skill that the agent would load after looking around counts as not triggered. So the report
-//! says how it was measured, and `--calibrate` tells how well both agree.
+//! For a fraction of the price it shows what the model would do first. It is not the agent: a skill that the agent would load
+//! after looking around counts as not triggered. Where the agent's own request could not be captured, the request has the
+//! list of skills in Claude Code's form, and a short system text and tools in our words. So the report says how it was
+//! measured, and `--calibrate` tells how well both agree.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillgauge_core::trigger::Observation;
-use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
 use skillgauge_format::transcript::{Reason, names_skill};
 
+use super::capture::{CapturedRequest, Offer};
+use crate::agent::adapter::skills_asked_for;
 use crate::model::{
-    CalledTool, Failure, ModelError, ModelName, OfferedTool, ProviderKind, Purpose, Request,
-    Response,
+    CalledTool, Failure, ModelError, ModelName, OfferedTool, Protocol, ProviderKind, Purpose,
+    Request, Response,
 };
 
 /// The most that the model may write: enough for a first sentence and a call.
@@ -23,8 +25,11 @@ pub const MAX_OUTPUT_TOKENS: u32 = 1024;
 /// The tool that loads a skill.
 const SKILL_TOOL: &str = "Skill";
 
+/// The tool of Codex that writes files.
+const PATCH_TOOL: &str = "apply_patch";
+
 /// What a model is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApiAsk {
     /// The model.
     pub model: ModelName,
@@ -32,8 +37,8 @@ pub struct ApiAsk {
     pub prompt: String,
     /// The names of the skills that can be loaded.
     pub skills: Vec<String>,
-    /// The lines of the list of skills, as far as there is room.
-    pub listing: Vec<String>,
+    /// What the model is offered.
+    pub offer: Offer,
     /// How long the request may take, in milliseconds.
     pub timeout_ms: u64,
 }
@@ -43,23 +48,48 @@ impl ApiAsk {
     pub fn new(
         model: ModelName,
         prompt: impl Into<String>,
-        skills: &[ListedSkill],
+        skills: Vec<String>,
+        offer: Offer,
         timeout: Duration,
     ) -> Self {
         Self {
             model,
             prompt: prompt.into(),
-            skills: skills.iter().map(|skill| skill.name.clone()).collect(),
-            listing: Listing::of(skills, budget(CONTEXT_TOKENS)).lines,
+            skills,
+            offer,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The agent whose request it is, and its version.
+    pub(super) fn agent(&self) -> Option<(&str, Option<&str>)> {
+        match &self.offer {
+            Offer::Captured(captured) => Some((&captured.agent, captured.version.as_deref())),
+            Offer::BuiltIn(_) => None,
         }
     }
 
     /// The request.
     pub(super) fn request(&self) -> Request {
+        let timeout = Duration::from_millis(self.timeout_ms);
+        match &self.offer {
+            Offer::Captured(captured) => {
+                let name = match &self.model {
+                    ModelName::Of { name, .. } => name.as_str(),
+                    ModelName::Auto => "auto",
+                };
+                Request::text(Purpose::new("probe"), &self.prompt)
+                    .verbatim(captured.for_query(&self.prompt, name))
+                    .timeout(timeout)
+            }
+            Offer::BuiltIn(lines) => self.built_in(lines).timeout(timeout),
+        }
+    }
+
+    fn built_in(&self, lines: &[String]) -> Request {
         let list = format!(
             "<system-reminder>\nThe following skills are available for use with the Skill tool:\n\n{}\n</system-reminder>",
-            self.listing.join("\n")
+            lines.join("\n")
         );
         let role = "You are a coding agent in a terminal. You carry out what the user asks for with the tools that you have, \
                     in the user's working folder.";
@@ -71,20 +101,37 @@ impl ApiAsk {
             }
             _ => Request::text(purpose, list).and(&self.prompt).system(role),
         };
-        let mut request = request.tools(tools()).timeout(Duration::from_millis(self.timeout_ms));
+        let mut request = request.tools(tools());
         request.max_output_tokens = MAX_OUTPUT_TOKENS;
         request
     }
 
     /// What a response shows.
     pub(super) fn observe(&self, response: &Response) -> Observation {
-        let asked: Vec<&str> = response.tool_calls.iter().filter_map(asked_skill).collect();
-        let is_there = |name: &str| self.skills.iter().any(|skill| names_skill(name, skill));
-        let (loaded, unknown): (Vec<&str>, Vec<&str>) =
-            asked.into_iter().partition(|name| is_there(name));
-        let mut seen = Observation::completed(loaded.into_iter().map(str::to_owned));
-        seen.denied = unknown.into_iter().map(str::to_owned).collect();
+        let asked: Vec<String> = match &self.offer {
+            Offer::Captured(captured) if captured.protocol == Protocol::OpenaiResponses => {
+                response.tool_calls.iter().flat_map(|call| self.read_by(call, captured)).collect()
+            }
+            Offer::Captured(_) | Offer::BuiltIn(_) => {
+                response.tool_calls.iter().filter_map(asked_skill).map(str::to_owned).collect()
+            }
+        };
+        let is_there = |name: &String| self.skills.iter().any(|skill| names_skill(name, skill));
+        let (loaded, unknown): (Vec<String>, Vec<String>) = asked.into_iter().partition(is_there);
+        let mut seen = Observation::completed(loaded);
+        seen.denied = unknown;
         seen
+    }
+
+    /// The skills whose SKILL.md a call of Codex would read; it has no tool for skills.
+    fn read_by(&self, call: &CalledTool, captured: &CapturedRequest) -> Vec<String> {
+        let skills: Vec<_> = self.skills.iter().map(|name| captured.installed(name)).collect();
+        let mut commands = Vec::new();
+        texts(&call.input, &mut commands);
+        // A patch names files that it writes.
+        let is_command = call.name != PATCH_TOOL;
+        let asked = |command: &&str| skills_asked_for(command, &skills);
+        commands.iter().filter(|_| is_command).flat_map(asked).collect()
     }
 
     /// What a failure shows: nothing about any skill.
@@ -96,6 +143,16 @@ impl ApiAsk {
 /// The skill that a call asks for.
 fn asked_skill(call: &CalledTool) -> Option<&str> {
     (call.name == SKILL_TOOL).then(|| call.input["skill"].as_str()).flatten()
+}
+
+/// Every text in a value.
+fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| texts(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Why there is no answer, in the words of a transcript.
@@ -174,6 +231,7 @@ fn tools() -> Vec<OfferedTool> {
 #[cfg(test)]
 mod tests {
     use skillgauge_core::trigger::Answer;
+    use skillgauge_core::trigger::listing::ListedSkill;
 
     use super::*;
     use crate::model::{Manner, Origin};
@@ -184,7 +242,8 @@ mod tests {
         ApiAsk::new(
             "anthropic:m".parse().unwrap(),
             "Make a report",
-            &skills,
+            skills.iter().map(|skill| skill.name.clone()).collect(),
+            Offer::built_in(&skills),
             Duration::from_secs(1),
         )
     }

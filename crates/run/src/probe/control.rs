@@ -5,8 +5,10 @@ use std::sync::Arc;
 use skillgauge_core::trigger::Answer;
 use tokio_util::sync::CancellationToken;
 
+use super::error::ProbeError;
+use super::event::ProbeEvent;
 use super::journal::Journal;
-use super::prober::{Batch, ProbeError, ProbeEvent, Prober};
+use super::prober::{Batch, Prober};
 use super::result::{ProbeResult, Spending};
 use super::spec::ProbeSpec;
 

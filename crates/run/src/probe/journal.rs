@@ -97,6 +97,28 @@ impl Journal {
         Ok(Self { path: path.to_owned(), known, file: Mutex::new(file) })
     }
 
+    /// Results of earlier probes in a folder with journals, whatever they were about; not more than so many. Blocks.
+    pub fn earlier(folder: &Path, most: usize) -> Vec<ProbeResult> {
+        let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        paths.sort();
+        let mut found = Vec::new();
+        for path in paths {
+            let is_ours = fs_err::metadata(&path).is_ok_and(|file| file.len() <= MAX_BYTES);
+            let bytes = if is_ours { fs_err::read(&path).unwrap_or_default() } else { Vec::new() };
+            let mut results: Vec<(ProbeId, ProbeResult)> =
+                read(&bytes).unwrap_or_default().into_iter().collect();
+            results.sort_by(|(one, _), (other, _)| one.cmp(other));
+            found.extend(results.into_iter().map(|(_, result)| result));
+            if found.len() >= most {
+                break;
+            }
+        }
+        found.truncate(most);
+        found
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -161,6 +183,7 @@ mod tests {
             id: spec(run).id,
             observation: Observation::completed([format!("s{run}")]),
             spending: Spending::default(),
+            via: skillgauge_format::trigger::Via::Agent,
             agent: None,
             agent_version: None,
             model: None,

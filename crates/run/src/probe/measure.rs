@@ -12,15 +12,18 @@ use skillgauge_core::trigger::{
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
-    TriggerControl, TriggerListing, TriggerMeasurement, TriggerReport, Via,
+    TriggerControl, TriggerListing, TriggerMeasurement, TriggerReport, Via, ViaDetail,
 };
 use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
 use super::api::ApiAsk;
+use super::capture::{Offer, Offering, RequestSource, offering};
 use super::control::control;
+use super::error::ProbeError;
+use super::event::ProbeEvent;
 use super::journal::{Journal, Kept};
-use super::prober::{Batch, Interest, ProbeError, ProbeEvent, Prober};
+use super::prober::{Batch, Interest, Prober};
 use super::result::{ProbeResult, Spending};
 use super::spec::ProbeSpec;
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
@@ -67,6 +70,10 @@ pub enum Probing {
     Api {
         /// The model.
         model: ModelName,
+        /// The agent whose request is captured, or `auto`: the one that asks this provider.
+        agent: String,
+        /// Where the request comes from.
+        source: RequestSource,
         /// How long one request may take.
         timeout: Duration,
     },
@@ -141,7 +148,11 @@ pub async fn measure(
 ) -> Result<Measured, ProbeError> {
     let (listed, listing) = listing_of(measurement)?;
     let version = agent_version(prober, &measurement.probing).await?;
-    let make = |prompt: &str, run| measurement.spec(prompt, run, &listed, version.as_deref());
+    let skills = measurement.skills();
+    let offering =
+        offering(prober, &measurement.probing, &skills, &listed, cancel, on_event).await?;
+    let offer = offering.as_ref().map(|offering| &offering.offer);
+    let make = |prompt: &str, run| measurement.spec(prompt, run, offer, version.as_deref());
     let control_spec = make(&control_query(&measurement.skill.name), 0);
     let specs: Vec<ProbeSpec> = (1..=measurement.runs)
         .flat_map(|run| queries.iter().map(move |query| (query, run)))
@@ -183,6 +194,7 @@ pub async fn measure(
     }
     let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref())?;
     report.listing = Some(listing);
+    tell_offer(&mut report, offering.as_ref());
     Ok(Measured { report, results, shortfall })
 }
 
@@ -199,27 +211,48 @@ pub(crate) async fn agent_version(
     }))
 }
 
+/// Says where the request of each probe came from.
+fn tell_offer(report: &mut TriggerReport, offering: Option<&Offering>) {
+    let Some(offering) = offering else { return };
+    if let Some(measurement) = &mut report.measurement {
+        measurement.via_detail = Some(match offering.offer {
+            Offer::Captured(_) => ViaDetail::Captured,
+            Offer::BuiltIn(_) => ViaDetail::BuiltIn,
+        });
+    }
+    if let Some(reason) = &offering.instead {
+        let warnings = report.warnings.get_or_insert_default();
+        warnings.push(format!("the request is not the agent's own, but built in: {reason}"));
+    }
+}
+
 impl Measurement {
+    /// All skills that are installed, the one under test first.
+    fn skills(&self) -> Vec<TaskSkill> {
+        std::iter::once(&self.skill).chain(&self.neighbours).cloned().collect()
+    }
+
     fn spec(
         &self,
         prompt: &str,
         run: u32,
-        listed: &[ListedSkill],
+        offer: Option<&Offer>,
         version: Option<&str>,
     ) -> ProbeSpec {
         match &self.probing {
             Probing::Agent { agent, model, limits, bundled_skills } => {
                 let mut task = AgentTask::new(agent, prompt);
                 task.model.clone_from(model);
-                task.skills =
-                    std::iter::once(&self.skill).chain(&self.neighbours).cloned().collect();
+                task.skills = self.skills();
                 task.bundled_skills = *bundled_skills;
                 task.stop = StopCondition::AtLoadOf(vec![self.skill.name.clone()]);
                 task.limits = *limits;
                 ProbeSpec::agent(task, run, version)
             }
-            Probing::Api { model, timeout } => {
-                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, listed, *timeout), run)
+            Probing::Api { model, timeout, .. } => {
+                let names = self.skills().into_iter().map(|skill| skill.name).collect();
+                let offer = offer.cloned().unwrap_or_else(|| Offer::built_in(&[]));
+                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, names, offer, *timeout), run)
             }
         }
     }

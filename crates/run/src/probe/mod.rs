@@ -3,7 +3,7 @@
 //! ```text
 //! Measurement + queries --> ProbeSpec (control first) --> Prober: pool, retries, budget, journal --> ProbeResult
 //!                                                            |  agent: Executor, stopped at the first proof
-//!                                                            '  api:   one model request with the same list of skills
+//!                                                            '  api:   one model request, as the agent would send it
 //! ProbeResult --> core's tallies --> TriggerReport
 //! ```
 //!
@@ -15,24 +15,34 @@
 
 mod api;
 mod budget;
+mod capture;
 mod control;
+mod error;
+mod event;
+mod forecast;
 mod journal;
 mod measure;
 mod neighbours;
 mod prober;
 mod result;
 mod spec;
+mod work;
 
+pub(crate) use capture::offering;
 pub(crate) use control::control;
 pub(crate) use measure::agent_version;
 
 pub use api::{ApiAsk, MAX_OUTPUT_TOKENS};
 pub use budget::{Budget, OverBudget};
+pub use capture::{CapturedRequest, Offer, RequestSource};
+pub use error::ProbeError;
+pub use event::ProbeEvent;
+pub use forecast::CostForecast;
 pub use journal::{Journal, JournalError, Kept};
 pub use measure::{
     EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,
 };
 pub use neighbours::{Crowd, CrowdError};
-pub use prober::{Batch, Interest, ProbeError, ProbeEvent, Prober, ProberSettings};
+pub use prober::{Batch, Interest, Prober, ProberSettings};
 pub use result::{ProbeResult, Spending};
 pub use spec::{Ask, ProbeId, ProbeSpec};

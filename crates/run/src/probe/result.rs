@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use skillgauge_core::trigger::Observation;
 use skillgauge_format::transcript::{Usage, UsageBasis};
+use skillgauge_format::trigger::Via;
 
 use super::spec::ProbeId;
 use crate::agent::AgentRun;
-use crate::model::{ProviderKind, price_of};
+use crate::model::{Access, ProviderKind, price_of};
 
 /// What a probe found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +18,10 @@ pub struct ProbeResult {
     pub observation: Observation,
     /// What all attempts cost.
     pub spending: Spending,
-    /// The agent that was really asked.
+    /// Whom it asked.
+    #[serde(default)]
+    pub via: Via,
+    /// The agent that was really asked, or whose request was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Its version.
@@ -79,17 +83,23 @@ impl Spending {
     }
 
     /// What one attempt of an agent cost. A run that was stopped at the proof has no bill: what is known of it is a part.
-    pub(super) fn of_run(run: &AgentRun) -> Self {
+    pub(super) fn of_run(run: &AgentRun, access: &Access) -> Self {
         let end = &run.transcript.end;
         let usage = end.usage;
         let is_whole = usage.is_some_and(|usage| usage.basis == UsageBasis::Reported);
         let model = run.transcript.header.model.as_deref();
-        let known = end.cost_usd.or_else(|| priced(usage.as_ref()?, model?));
+        // An agent that tells no price may be one whose price the user knows.
+        let own = || {
+            let price = access.own_price(ProviderKind::OpenAi, model?)?;
+            usage.as_ref().map(|usage| price.cost(usage))
+        };
+        let cost_usd = end.cost_usd.or_else(|| own().filter(|_| is_whole));
+        let known = cost_usd.or_else(own).or_else(|| priced(usage.as_ref()?, model?));
         Self {
             calls: 1,
             requests: usage.and_then(|usage| usage.requests),
             tokens: usage.filter(|_| is_whole).map(|usage| usage.total_tokens()),
-            cost_usd: end.cost_usd,
+            cost_usd,
             cost_at_least_usd: known.unwrap_or_default(),
             millis: run.timing.total_ms,
         }

@@ -63,8 +63,7 @@ impl ProbeSpec {
 
     /// A probe of a model.
     pub fn api(ask: ApiAsk, run: u32) -> Self {
-        let what =
-            json!({"model": ask.model, "prompt": ask.prompt, "listing": ask.listing, "run": run});
+        let what = json!({"model": ask.model, "prompt": ask.prompt, "listing": ask.offer.identity(), "run": run});
         Self { id: id(&what), run, ask: Ask::Api(ask) }
     }
 

@@ -16,7 +16,8 @@ use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
 use super::improver::Improver;
-use super::measure::{Basis, Measure, MeasureError, Taken};
+use super::join::joined;
+use super::measure::{Basis, Measure, MeasureError, RoundFile, Taken};
 use super::proposals::Proposals;
 use super::stop::StopReason;
 use super::store::{Store, StoreError};
@@ -119,10 +120,45 @@ pub enum TuneEvent<'e> {
 }
 
 /// The most calls that a loop makes when nothing has to be tried again: of probes, and of the improver.
-pub fn planned(settings: &TuneSettings, queries: usize, runs: u32) -> (u64, u64) {
-    let proposals = u64::from(settings.rounds) * u64::from(settings.candidates);
-    let probes = crate::probe::planned_calls(queries, runs) as u64;
-    ((proposals + 1).saturating_mul(probes), proposals.saturating_mul(2))
+pub fn planned(settings: &TuneSettings, queries: &[LabelledQuery], runs: u32) -> (u64, u64) {
+    let calls = |queries: usize| crate::probe::planned_calls(queries, runs) as u64;
+    let (rounds, candidates) = (u64::from(settings.rounds), u64::from(settings.candidates.max(1)));
+    let split = split_of(queries, settings);
+    let round = match Trial::of(candidates, &split) {
+        Trial::Whole => candidates.saturating_mul(calls(queries.len())),
+        Trial::TrainingFirst => {
+            candidates.saturating_mul(calls(split.train.len())) + calls(split.test.len())
+        }
+    };
+    let probes = calls(queries.len()).saturating_add(rounds.saturating_mul(round));
+    (probes, rounds.saturating_mul(candidates).saturating_mul(2))
+}
+
+fn split_of(queries: &[LabelledQuery], settings: &TuneSettings) -> Split {
+    let mut plain: Vec<Query<'_>> = Vec::with_capacity(queries.len());
+    for LabelledQuery { text, should_trigger, .. } in queries {
+        plain.push(Query { text, should_trigger: *should_trigger });
+    }
+    split(&plain, settings.holdout, settings.seed)
+}
+
+/// How the proposals of a round are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trial {
+    /// Each on all queries: there is nothing to choose, or nothing held out.
+    Whole,
+    /// Each on the training queries; then the best of them on those that are held out, which had no say.
+    TrainingFirst,
+}
+
+impl Trial {
+    fn of(proposals: u64, split: &Split) -> Self {
+        if proposals > 1 && !split.test.is_empty() && !split.train.is_empty() {
+            Self::TrainingFirst
+        } else {
+            Self::Whole
+        }
+    }
 }
 
 /// Improves a description.
@@ -132,7 +168,8 @@ pub async fn tune(
     on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
 ) -> Result<Tuned, TuneError> {
     let mut cycle = Cycle::new(tuning);
-    let first = cycle.measure(1, cycle.tuning.description, cancel, on_event).await?;
+    let (description, queries) = (cycle.tuning.description, cycle.tuning.queries);
+    let first = cycle.measure(1, description, queries, cancel, on_event).await?;
     let first_shortfall = first.shortfall.clone();
     cycle.take(1, first, Adoption::First, on_event)?;
     let stop = match first_shortfall {
@@ -166,12 +203,7 @@ struct Cycle<'t> {
 
 impl<'t> Cycle<'t> {
     fn new(tuning: Tuning<'t>) -> Self {
-        let as_query = |query: &'t LabelledQuery| Query {
-            text: query.text.as_str(),
-            should_trigger: query.should_trigger,
-        };
-        let queries: Vec<Query<'_>> = tuning.queries.iter().map(as_query).collect();
-        let split = split(&queries, tuning.settings.holdout, tuning.settings.seed);
+        let split = split_of(tuning.queries, &tuning.settings);
         let before = |description: &String| Tried { description: description.clone(), train: None };
         let tried = tuning.proposals.tried().iter().map(before).collect();
         Self {
@@ -300,23 +332,26 @@ impl<'t> Cycle<'t> {
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<Option<StopReason>, TuneError> {
+        // An estimate costs nothing, and depends on all queries at once.
+        let trial = match self.tuning.measure.basis() {
+            Basis::Measured => Trial::of(proposed.len() as u64, &self.split),
+            Basis::Estimate => Trial::Whole,
+        };
+        let all = self.tuning.queries;
+        let part = |places: &[usize]| -> Vec<LabelledQuery> {
+            places.iter().filter_map(|place| all.get(*place)).cloned().collect()
+        };
+        let (train, test) = (part(&self.split.train), part(&self.split.test));
+        let tried_on = match trial {
+            Trial::Whole => all,
+            Trial::TrainingFirst => train.as_slice(),
+        };
         let mut chosen: Option<(Score, Taken)> = None;
         for description in &proposed {
-            let taken = match self.measure(number, description, cancel, on_event).await {
+            let taken = match self.sample(number, description, tried_on, cancel, on_event).await? {
                 Ok(taken) => taken,
-                Err(MeasureError::Cancelled) => return Ok(Some(StopReason::Interrupted)),
-                Err(MeasureError::Limit { limit }) => return Ok(Some(StopReason::Limit { limit })),
-                Err(error) => {
-                    return Ok(Some(StopReason::Measurement { message: error.to_string() }));
-                }
+                Err(stop) => return Ok(Some(stop)),
             };
-            if let Some(limit) = taken.shortfall.clone() {
-                // Half of the probes say nothing about the whole: the report is kept, and is no iteration.
-                if let Some(store) = &self.tuning.store {
-                    store.write_round(number, &taken.file)?;
-                }
-                return Ok(Some(StopReason::Limit { limit }));
-            }
             let score = Score::of(round::part(&taken.report, &self.texts, &self.split.train));
             self.tested(description, &score);
             let is_best = chosen
@@ -326,23 +361,58 @@ impl<'t> Cycle<'t> {
                 chosen = Some((score, taken));
             }
         }
-        if let Some((_, taken)) = chosen {
-            self.take(number, taken, Adoption::IfBetter, on_event)?;
+        let Some((_, mut taken)) = chosen else { return Ok(None) };
+        if trial == Trial::TrainingFirst {
+            let description = taken.report.description.clone();
+            let held_out = self.sample(number, &description, &test, cancel, on_event).await?;
+            let held_out = match held_out {
+                Ok(held_out) => held_out,
+                Err(stop) => return Ok(Some(stop)),
+            };
+            taken.report = joined(taken.report, held_out.report, all);
+            taken.file = RoundFile::Report(Box::new(taken.report.clone()));
         }
+        self.take(number, taken, Adoption::IfBetter, on_event)?;
         Ok(None)
+    }
+
+    /// Measures a proposal on some queries, or says why the loop has to stop.
+    async fn sample(
+        &mut self,
+        number: u64,
+        description: &str,
+        queries: &[LabelledQuery],
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
+    ) -> Result<Result<Taken, StopReason>, TuneError> {
+        let taken = match self.measure(number, description, queries, cancel, on_event).await {
+            Ok(taken) => taken,
+            Err(MeasureError::Cancelled) => return Ok(Err(StopReason::Interrupted)),
+            Err(MeasureError::Limit { limit }) => return Ok(Err(StopReason::Limit { limit })),
+            Err(error) => {
+                return Ok(Err(StopReason::Measurement { message: error.to_string() }));
+            }
+        };
+        let Some(limit) = taken.shortfall.clone() else { return Ok(Ok(taken)) };
+        // Half of the probes say nothing about the whole: the report is kept, and is no iteration.
+        if let Some(store) = &self.tuning.store {
+            store.write_round(number, &taken.file)?;
+        }
+        Ok(Err(StopReason::Limit { limit }))
     }
 
     async fn measure(
         &mut self,
         round: u64,
         description: &str,
+        queries: &[LabelledQuery],
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<Taken, MeasureError> {
         on_event(TuneEvent::Measuring { round, description });
         let mut watch = |event: ProbeEvent<'_>| on_event(TuneEvent::Probe(event));
         let measure = self.tuning.measure;
-        let taken = measure.measure(description, self.tuning.queries, cancel, &mut watch).await?;
+        let taken = measure.measure(description, queries, cancel, &mut watch).await?;
         if let Some(measurement) = &taken.report.measurement {
             self.spent.add(&Spending {
                 calls: measurement.calls,

@@ -13,6 +13,7 @@
 
 mod cycle;
 mod improver;
+mod join;
 mod measure;
 mod proposals;
 mod stop;

@@ -75,6 +75,8 @@ rules! {
     readme_present,
     orphan_file,
     evals_format,
+    // The skills beside it.
+    listing_budget,
 }
 
 /// The rule with that code, in any case, with `-` or `_`.

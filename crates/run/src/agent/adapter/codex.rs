@@ -15,7 +15,7 @@ use skillgauge_format::transcript::{
     ErrorLevel, FileChangeKind, Retry, ToolStatus, Usage, UsageBasis,
 };
 
-use super::context::Exit;
+use super::context::{Exit, InstalledSkill};
 use super::evidence::{reason, skill_paths};
 use super::stream::{Ending, Identity, Joining, Recorder, Stream, Trouble, key};
 
@@ -111,14 +111,11 @@ impl Codex {
             return;
         }
         call(item, log);
-        let names_file = command.contains(skill_paths::SKILL_FILE);
         let mut asked: Vec<String> = Vec::new();
-        if names_file {
-            for (name, _) in skill_paths::in_text(command, &log.context.skills) {
-                if !asked.contains(&name) {
-                    log.skill_asked(&name, id);
-                    asked.push(key(&name));
-                }
+        if command.contains(skill_paths::SKILL_FILE) {
+            for name in skills_asked_for(command, &log.context.skills) {
+                log.skill_asked(&name, id);
+                asked.push(key(&name));
             }
         } else {
             log.touches(id, &item["command"]);
@@ -258,4 +255,17 @@ fn usage(usage: &Value) -> Usage {
         requests: None,
         basis: UsageBasis::Reported,
     }
+}
+
+/// The skills whose SKILL.md a command names, in order and without repetition.
+pub(crate) fn skills_asked_for(command: &str, skills: &[InstalledSkill]) -> Vec<String> {
+    let mut asked: Vec<String> = Vec::new();
+    if command.contains(skill_paths::SKILL_FILE) {
+        for (name, _) in skill_paths::in_text(command, skills) {
+            if !asked.contains(&name) {
+                asked.push(name);
+            }
+        }
+    }
+    asked
 }

@@ -16,6 +16,7 @@ mod gemini;
 mod opencode;
 mod stream;
 
+pub(crate) use codex::skills_asked_for;
 pub use context::{Caps, Context, Exit, InstalledSkill};
 use skillgauge_format::transcript::{Event, Transcript};
 pub use stream::LineSplitter;

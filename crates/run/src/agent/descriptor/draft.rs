@@ -9,7 +9,7 @@ use super::{
     SkillList, Source, Switch, Variables, VersionCheck, laid_over,
 };
 use crate::agent::adapter::AdapterKind;
-use crate::agent::environment::BASE_VARIABLES;
+use crate::model::BASE_VARIABLES;
 
 /// What one file says about an agent.
 #[derive(Clone, Debug)]

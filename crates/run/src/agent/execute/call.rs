@@ -1,14 +1,14 @@
 //! From a task to a command: placeholders filled, variables chosen, and the same once more without secrets.
 
 use super::super::descriptor::{Argument, BundledSkills, Descriptor, PromptVia, Slot, Values};
-use super::super::environment::{BASE_VARIABLES, RunVariables, with_variables};
+use super::super::environment::{RunVariables, with_variables};
 use super::super::isolation::Folders;
 use super::super::locate::Located;
 use super::super::login::{self, FoundLogin};
 use super::super::run::{CallRecord, RunNote};
 use super::super::scrub::ROOT;
 use super::super::task::AgentTask;
-use crate::model::{Environment, Secret};
+use crate::model::{BASE_VARIABLES, Environment, Secret};
 use crate::process::{Command, Limits, Stdin};
 
 /// A text of a variable that may hold a key is taken for one from this length on.

@@ -138,6 +138,24 @@ impl Executor {
         Ok(located)
     }
 
+    /// The same executor with other variables and another place for private folders, which records nothing: for an agent
+    /// that is asked for something beside the measurement. What was located stays known.
+    pub(crate) async fn aside(&self, environment: Environment, scratch: PathBuf) -> Self {
+        let settings = &self.settings;
+        Self {
+            settings: ExecutorSettings {
+                registry: settings.registry.clone(),
+                environment,
+                guard: settings.guard.clone(),
+                scratch,
+                folder: settings.folder.clone(),
+                cassette: Arc::new(Cassette::off()),
+                collect: settings.collect,
+            },
+            located: tokio::sync::Mutex::new(self.located.lock().await.clone()),
+        }
+    }
+
     /// Makes one attempt, from a recording if there is one to replay.
     pub async fn attempt(
         &self,

@@ -12,7 +12,7 @@ use skillgauge_format::AnswerSchema;
 use skillgauge_format::transcript::Usage;
 
 use crate::model::error::ModelError;
-use crate::model::request::Request;
+use crate::model::request::{Protocol, Request, Verbatim};
 use crate::model::response::{AnswerFormat, TemperatureUse};
 use crate::model::tool::CalledTool;
 
@@ -148,7 +148,21 @@ impl Call<'_> {
 
     /// Whether a reply that was cut can be used all the same: what the model called before is what counts.
     pub(in crate::model) fn may_be_cut(&self) -> bool {
-        !self.request.tools.is_empty()
+        !self.request.tools.is_empty() || self.request.verbatim.is_some()
+    }
+
+    /// The body that somebody else made for this protocol; another protocol's cannot be sent.
+    pub(in crate::model) fn verbatim(
+        &self,
+        protocol: Protocol,
+    ) -> Result<Option<&Verbatim>, ModelError> {
+        match self.request.verbatim.as_deref() {
+            Some(verbatim) if verbatim.protocol != protocol => Err(ModelError::Setting {
+                setting: "the captured request".to_owned(),
+                detail: "it is in the protocol of another provider".to_owned(),
+            }),
+            verbatim => Ok(verbatim),
+        }
     }
 
     /// The temperature to send.

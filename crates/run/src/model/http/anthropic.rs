@@ -9,9 +9,10 @@ use skillgauge_format::transcript::Usage;
 use crate::model::ask::wire::{Call, Calling, Fault, MAX_KEPT, Reply, Wire};
 use crate::model::error::ModelError;
 use crate::model::http::status::rejected;
-use crate::model::http::{Exchange, Http, cut};
+use crate::model::http::{Destination, Exchange, Http, cut};
 use crate::model::name::ProviderKind;
-use crate::model::price::Vendor;
+use crate::model::price::{Price, Vendor};
+use crate::model::request::Protocol;
 use crate::model::response::AnswerFormat;
 use crate::model::tool::CalledTool;
 
@@ -31,6 +32,8 @@ pub(in crate::model) struct Anthropic {
     pub(in crate::model) model: String,
     pub(in crate::model) http: Http,
     pub(in crate::model) vendor: Vendor,
+    /// What the user says that it costs.
+    pub(in crate::model) price: Option<Price>,
 }
 
 impl Wire for Anthropic {
@@ -40,7 +43,7 @@ impl Wire for Anthropic {
 
     fn call<'c>(&'c self, call: &'c Call<'c>) -> Calling<'c> {
         Box::pin(async move {
-            let exchange = self.http.post(&body(&self.model, call), call.request.timeout).await?;
+            let exchange = self.ask(call).await?;
             let (status, request_id) = (Some(exchange.status), exchange.request_id.clone());
             let mut reply = match exchange.status {
                 200 => read(&exchange, call).map_err(|error| Fault {
@@ -57,7 +60,21 @@ impl Wire for Anthropic {
     }
 
     fn cost(&self, usage: &Usage, model: Option<&str>) -> Option<f64> {
-        self.vendor.cost(ProviderKind::Anthropic, usage, model)
+        let own = self.price.map(|price| price.cost(usage));
+        own.or_else(|| self.vendor.cost(ProviderKind::Anthropic, usage, model))
+    }
+}
+
+impl Anthropic {
+    async fn ask(&self, call: &Call<'_>) -> Result<Exchange, ModelError> {
+        let limit = call.request.timeout;
+        match call.verbatim(Protocol::AnthropicMessages)? {
+            None => self.http.post(&body(&self.model, call), limit).await,
+            Some(verbatim) => {
+                let there = Destination { headers: &verbatim.headers, ..Destination::default() };
+                self.http.post_to(&there, &verbatim.body, limit).await
+            }
+        }
     }
 }
 

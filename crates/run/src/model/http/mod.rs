@@ -9,6 +9,7 @@
 
 pub(in crate::model) mod anthropic;
 pub(in crate::model) mod openai;
+mod openai_responses;
 mod retry_after;
 mod status;
 
@@ -90,6 +91,15 @@ impl fmt::Debug for Http {
     }
 }
 
+/// Where a document goes, when that is not the usual place.
+#[derive(Debug, Default)]
+pub(in crate::model) struct Destination<'d> {
+    /// The end of the usual path, and what stands there instead.
+    pub(in crate::model) instead: Option<(&'static str, &'static str)>,
+    /// Further headers; none of them replaces one of ours.
+    pub(in crate::model) headers: &'d [(String, String)],
+}
+
 /// What a service answered.
 #[derive(Debug)]
 pub(in crate::model) struct Exchange {
@@ -139,14 +149,42 @@ impl Http {
         body: &Value,
         limit: Duration,
     ) -> Result<Exchange, ModelError> {
-        match tokio::time::timeout(limit, self.exchange(body)).await {
+        self.post_to(&Destination::default(), body, limit).await
+    }
+
+    /// The same to another place of the service.
+    pub(in crate::model) async fn post_to(
+        &self,
+        destination: &Destination<'_>,
+        body: &Value,
+        limit: Duration,
+    ) -> Result<Exchange, ModelError> {
+        match tokio::time::timeout(limit, self.exchange(destination, body)).await {
             Ok(exchange) => exchange,
             Err(_) => Err(ModelError::timeout(Phase::Total, limit)),
         }
     }
 
-    async fn exchange(&self, body: &Value) -> Result<Exchange, ModelError> {
-        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+    async fn exchange(
+        &self,
+        destination: &Destination<'_>,
+        body: &Value,
+    ) -> Result<Exchange, ModelError> {
+        let mut url = self.url.clone();
+        if let Some((usual, instead)) = destination.instead {
+            let base = url.path().strip_suffix(usual).unwrap_or(url.path());
+            url.set_path(&format!("{base}{instead}"));
+        }
+        let mut headers = self.headers.clone();
+        for (name, value) in destination.headers {
+            // What cannot be a header was none when it was heard.
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                headers.entry(name).or_insert(value);
+            }
+        }
+        let request = self.client.post(url).headers(headers);
         let sending = request.body(body.to_string()).send();
         let sent = match self.timeouts.first_byte {
             None => sending.await,

@@ -12,9 +12,10 @@ use skillgauge_format::transcript::Usage;
 use crate::model::ask::wire::{Call, Calling, Fault, LimitName, MAX_KEPT, Reply, Wire};
 use crate::model::error::ModelError;
 use crate::model::http::status::{as_failed, rejected};
-use crate::model::http::{Exchange, Http, cut};
+use crate::model::http::{Exchange, Http, cut, openai_responses};
 use crate::model::name::ProviderKind;
-use crate::model::price::Vendor;
+use crate::model::price::{Price, Vendor};
+use crate::model::request::Protocol;
 use crate::model::response::AnswerFormat;
 use crate::model::tool::{CalledTool, OfferedTool};
 
@@ -32,6 +33,8 @@ pub(in crate::model) struct OpenAi {
     pub(in crate::model) model: String,
     pub(in crate::model) http: Http,
     pub(in crate::model) vendor: Vendor,
+    /// What the user says that it costs.
+    pub(in crate::model) price: Option<Price>,
 }
 
 impl Wire for OpenAi {
@@ -41,6 +44,9 @@ impl Wire for OpenAi {
 
     fn call<'c>(&'c self, call: &'c Call<'c>) -> Calling<'c> {
         Box::pin(async move {
+            if let Some(verbatim) = call.verbatim(Protocol::OpenaiResponses)? {
+                return openai_responses::ask(&self.http, &self.model, verbatim, call).await;
+            }
             let exchange = self.http.post(&body(&self.model, call), call.request.timeout).await?;
             let (status, request_id) = (Some(exchange.status), exchange.request_id.clone());
             if exchange.status != 200 {
@@ -60,7 +66,8 @@ impl Wire for OpenAi {
     }
 
     fn cost(&self, usage: &Usage, model: Option<&str>) -> Option<f64> {
-        self.vendor.cost(ProviderKind::OpenAi, usage, model)
+        let own = self.price.map(|price| price.cost(usage));
+        own.or_else(|| self.vendor.cost(ProviderKind::OpenAi, usage, model))
     }
 }
 
@@ -189,15 +196,20 @@ fn read(exchange: &Exchange, completion: &Value, call: &Call<'_>) -> Result<Repl
 fn tool_calls(calls: &Value) -> Vec<CalledTool> {
     let calls = calls.as_array().into_iter().flatten().map(|call| &call["function"]);
     let read = |function: &Value| {
-        let input = match &function["arguments"] {
-            Value::String(text) => {
-                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
-            }
-            other => other.clone(),
-        };
+        let input = arguments(&function["arguments"]);
         Some(CalledTool { name: function["name"].as_str()?.to_owned(), input })
     };
     calls.filter_map(read).collect()
+}
+
+/// The arguments of a call, as a text when they are not JSON.
+pub(super) fn arguments(arguments: &Value) -> Value {
+    match arguments {
+        Value::String(text) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
+        }
+        other => other.clone(),
+    }
 }
 
 /// The text of a message, which some servers send in parts.

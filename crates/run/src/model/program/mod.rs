@@ -18,39 +18,23 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::adapter::Exit;
 use crate::model::error::{Chance, ModelError};
 use crate::model::http::excerpt;
-use crate::model::secret::{Environment, Secret, scrub_all};
+use crate::model::secret::{BASE_VARIABLES, Environment, Secret, scrub_all};
 use crate::process::{Command, Flow, Guard, Limits, ProcessError, run};
 
 /// The most that is read of what a program says.
 const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
 
-/// Variables that every program gets: where it is, who the user is, how to reach the network. No keys.
-const BASE_VARIABLES: [&str; 25] = [
-    "PATH",
+/// Variables that a program gets beside the base: who the user is, because it works with the user's own login. No keys.
+const USER_VARIABLES: [&str; 9] = [
     "HOME",
     "USER",
     "LOGNAME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "XDG_CACHE_HOME",
     "XDG_STATE_HOME",
     "XDG_RUNTIME_DIR",
     "DBUS_SESSION_BUS_ADDRESS",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
 ];
 
 /// How programs are started.
@@ -93,6 +77,7 @@ impl Runner {
         passed_on: &[&str],
     ) -> Self {
         let mut variables = environment.pick(&BASE_VARIABLES);
+        variables.extend(environment.pick(&USER_VARIABLES));
         variables.extend(environment.pick(passed_on));
         Self { guard: guard.clone(), scratch: scratch.to_owned(), variables }
     }

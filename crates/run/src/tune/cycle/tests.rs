@@ -17,6 +17,8 @@ use crate::tune::measure::{Measuring, RoundFile};
 struct Words {
     /// Every description that was measured.
     measured: Mutex<Vec<String>>,
+    /// Every query that each of these measurements asked.
+    queries: Mutex<Vec<Vec<String>>>,
     /// From which measurement on it breaks, or falls short.
     breaks_at: Option<usize>,
     falls_short_at: Option<usize>,
@@ -39,6 +41,8 @@ impl Measure for Words {
             let count = {
                 let mut measured = self.measured.lock().unwrap();
                 measured.push(description.to_owned());
+                let texts = queries.iter().map(|query| query.text.clone()).collect();
+                self.queries.lock().unwrap().push(texts);
                 measured.len()
             };
             if let Some((at, token)) = &self.cancels_at
@@ -309,12 +313,36 @@ fn of_several_candidates_the_best_on_the_training_queries_is_taken() {
     run.settings.candidates = 3;
     let tuned = run.go().unwrap();
     assert_eq!(tuned.summary.final_description, "Two w1 w2 w3 w4 w5");
-    assert_eq!(words.measured.lock().unwrap().len(), 4);
+    // The first description, three proposals on the training queries, and the best of them on the others.
+    assert_eq!(words.measured.lock().unwrap()[4], "Two w1 w2 w3 w4 w5");
+    let asked = words.queries.lock().unwrap();
+    let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
+    assert_eq!(counts, [10, 6, 6, 6, 4]);
+    let texts = |places: &[usize]| -> Vec<String> {
+        places.iter().map(|place| queries()[*place].text.clone()).collect()
+    };
+    assert!(asked[1..4].iter().all(|asked| *asked == texts(&tuned.split.train)));
+    assert_eq!(asked[4], texts(&tuned.split.test));
+    let last = tuned.summary.iterations.last().unwrap();
+    assert_eq!((last.train_total, last.test_total, last.test_passed), (6, 4, 4));
+    assert_eq!(tuned.reports.last().unwrap().results.len(), 10);
     assert!(
         script.asked()[2].contains("- One w1 w2\n- Two w1 w2 w3 w4 w5\n"),
         "{}",
         script.asked()[2]
     );
+}
+
+#[test]
+fn the_plan_counts_what_the_loop_makes() {
+    let queries = queries();
+    let mut settings = settings(1);
+    // Ten queries three times and a control, for the first description and for each proposal.
+    assert_eq!(planned(&settings, &queries, 3), (62, 2));
+    settings.candidates = 3;
+    assert_eq!(planned(&settings, &queries, 3), (31 + 3 * 19 + 13, 6));
+    settings.holdout = 0.0;
+    assert_eq!(planned(&settings, &queries, 3), (4 * 31, 6));
 }
 
 #[test]

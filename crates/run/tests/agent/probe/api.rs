@@ -1,11 +1,11 @@
-//! Probes without an agent: one request to a scripted server for each.
+//! Probes without an agent and with a request of our own: one request to a scripted server for each.
 
 use std::time::Duration;
 
 use serde_json::json;
 use skillgauge_format::trigger::Via;
 use skillgauge_run::cassette::Mode;
-use skillgauge_run::probe::{Budget, Crowd, Measurement, ProbeError, Probing};
+use skillgauge_run::probe::{Budget, Crowd, Measurement, ProbeError, Probing, RequestSource};
 use skillgauge_testkit::server::{Fault, Protocol, Reply, Rule, Script, Server, ToolResult};
 
 use super::{CONTROL, counts, settings};
@@ -39,6 +39,15 @@ fn script() -> Script {
         .rule(Rule::reply(Reply::text("Four.")).named("plain"))
 }
 
+pub(super) fn probing(model: &str, source: RequestSource) -> Probing {
+    Probing::Api {
+        model: model.parse().unwrap(),
+        agent: "auto".to_owned(),
+        source,
+        timeout: Duration::from_secs(20),
+    }
+}
+
 fn bench(model: &str, script: Script) -> (Bench, Server, Measurement) {
     let server = Server::start(script).unwrap();
     let bench = Bench::new()
@@ -47,8 +56,7 @@ fn bench(model: &str, script: Script) -> (Bench, Server, Measurement) {
         .with("OPENAI_BASE_URL", &server.url_v1())
         .with("OPENAI_API_KEY", KEY);
     let mut measurement = bench.measurement("claude", None);
-    measurement.probing =
-        Probing::Api { model: model.parse().unwrap(), timeout: Duration::from_secs(20) };
+    measurement.probing = probing(model, RequestSource::BuiltIn);
     (bench, server, measurement)
 }
 

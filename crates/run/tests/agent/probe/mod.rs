@@ -1,6 +1,7 @@
 //! Probes from a measurement to a report: with the fake agent, with the real ones, and without any.
 
 mod api;
+mod capture;
 mod fake;
 mod real_claude;
 mod real_codex;

@@ -1,0 +1,293 @@
+//! What a probe without an agent offers the model: what the agent really sends, captured, or a list of our own.
+//!
+//! The agent's words are not ours to ship, and they change with each of its versions. So the agent is run once, in the same
+//! isolation and with the same skills, against a listener of ours on loopback; what it asks there is the request of every
+//! probe, with the query in the place of a placeholder. Nothing leaves the machine: the agent has a key that is none and no
+//! proxy, and it asks nobody but us.
+//!
+//! What stays different from the agent: it sees that its address is not its vendor's and may leave out a feature, the day and
+//! the state of the work folder are those of the capture, and a query that the agent itself would expand (a command, the
+//! mention of a file) is sent as it is.
+//!
+//! Where the agent is not installed, or speaks another protocol than the model, the request is built in, and the report says
+//! so. What was found is recorded: a replay needs no agent.
+
+mod dialect;
+mod listener;
+mod request;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
+use tokio_util::sync::CancellationToken;
+
+use self::dialect::{DIALECTS, DUMMY_KEY, Dialect};
+use self::listener::Listener;
+use self::request::{Origin, PLACEHOLDER};
+use super::error::ProbeError;
+use super::event::ProbeEvent;
+use super::measure::Probing;
+use super::prober::Prober;
+use crate::agent::auto::AUTO;
+use crate::agent::{AgentTask, Attempt, BASE_VARIABLES, Executor, Located, TaskSkill};
+use crate::cassette::{EntryKind, Heard, Mode, Places, Question, digest_of};
+use crate::model::{Environment, ModelName};
+
+pub use self::request::CapturedRequest;
+
+/// How long an agent may take to ask and to end.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// Where the request of a probe without an agent comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestSource {
+    /// Captured where that is possible.
+    #[default]
+    Auto,
+    /// Captured; an error where that is not possible.
+    Captured,
+    /// Built in.
+    BuiltIn,
+}
+
+/// What a model is offered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offer {
+    /// The list of skills in Claude Code's form, with tools in our words: its lines, as far as there is room.
+    BuiltIn(Vec<String>),
+    /// What the agent sends.
+    Captured(#[serde(with = "shared")] Arc<CapturedRequest>),
+}
+
+impl Offer {
+    /// The list of our own.
+    pub fn built_in(skills: &[ListedSkill]) -> Self {
+        Self::BuiltIn(Listing::of(skills, budget(CONTEXT_TOKENS)).lines)
+    }
+
+    /// What of it decides the answer.
+    pub(super) fn identity(&self) -> Value {
+        match self {
+            Self::BuiltIn(lines) => json!(lines),
+            Self::Captured(request) => json!({"captured": request.identity}),
+        }
+    }
+}
+
+/// An offer, and why it is built in, if nobody asked for that.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Offering {
+    pub(crate) offer: Offer,
+    pub(crate) instead: Option<String>,
+}
+
+/// What is kept in a recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Found {
+    Captured(CapturedRequest),
+    Nothing { reason: String },
+}
+
+/// What the probes of a measurement offer; nothing when an agent is asked, which offers what it likes.
+pub(crate) async fn offering(
+    prober: &Prober,
+    probing: &Probing,
+    skills: &[TaskSkill],
+    listed: &[ListedSkill],
+    cancel: &CancellationToken,
+    on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+) -> Result<Option<Offering>, ProbeError> {
+    let Probing::Api { model, agent, source, .. } = probing else { return Ok(None) };
+    let built_in = |instead| Offering { offer: Offer::built_in(listed), instead };
+    if *source == RequestSource::BuiltIn {
+        return Ok(Some(built_in(None)));
+    }
+    let wanted = Wanted { model, agent, skills };
+    let found = wanted.recorded(prober.executor(), cancel).await?;
+    if cancel.is_cancelled() {
+        return Err(ProbeError::Cancelled { measured: 0, probes: 0 });
+    }
+    match found {
+        Found::Captured(request) => {
+            let version = request.version.as_deref();
+            on_event(ProbeEvent::RequestCaptured { agent: &request.agent, version });
+            Ok(Some(Offering { offer: Offer::Captured(Arc::new(request)), instead: None }))
+        }
+        Found::Nothing { reason } if *source == RequestSource::Captured => {
+            Err(ProbeError::NoCapture { reason })
+        }
+        Found::Nothing { reason } => {
+            on_event(ProbeEvent::RequestBuiltIn { reason: &reason });
+            Ok(Some(built_in(Some(reason))))
+        }
+    }
+}
+
+/// What is to be captured.
+struct Wanted<'w> {
+    model: &'w ModelName,
+    agent: &'w str,
+    skills: &'w [TaskSkill],
+}
+
+impl Wanted<'_> {
+    /// Captures, or tells again what was captured when this was recorded.
+    async fn recorded(
+        &self,
+        executor: &Executor,
+        cancel: &CancellationToken,
+    ) -> Result<Found, ProbeError> {
+        let request = self.identity(self.agent, None);
+        let places = Places::default();
+        let question = Question {
+            kind: EntryKind::Agent,
+            purpose: "capture",
+            title: PLACEHOLDER,
+            request: &request,
+            places: &places,
+        };
+        let cassette = &executor.settings().cassette;
+        let broken = |error: crate::cassette::CassetteError| {
+            ProbeError::Execute(crate::agent::ExecuteError::Cassette(error))
+        };
+        match cassette.mode() {
+            Mode::Off => Ok(self.find(executor, cancel).await),
+            Mode::Replay(_) => {
+                let asked = cassette.ask(&question).map_err(broken)?;
+                cassette.replay(&asked).map_err(broken).map(Heard::into_response)
+            }
+            Mode::Record(_) => {
+                let asked = cassette.ask(&question).map_err(broken)?;
+                let found = self.find(executor, cancel).await;
+                if !cancel.is_cancelled() {
+                    cassette.record(&asked, &found).map_err(broken)?;
+                }
+                Ok(found)
+            }
+        }
+    }
+
+    /// Everything that decides what the agent sends, and no path.
+    fn identity(&self, agent: &str, version: Option<&str>) -> Value {
+        let skill = |skill: &TaskSkill| json!([skill.name, skill.digest, skill.description]);
+        json!({
+            "capture": 1, "agent": agent, "version": version, "model": self.model,
+            "skills": self.skills.iter().map(skill).collect::<Vec<Value>>(),
+        })
+    }
+
+    async fn find(&self, executor: &Executor, cancel: &CancellationToken) -> Found {
+        match self.capture(executor, cancel).await {
+            Ok(request) => Found::Captured(request),
+            Err(reason) => Found::Nothing { reason },
+        }
+    }
+
+    async fn capture(
+        &self,
+        executor: &Executor,
+        cancel: &CancellationToken,
+    ) -> Result<CapturedRequest, String> {
+        let ModelName::Of { provider, name: model } = self.model else {
+            return Err("the model has no name".to_owned());
+        };
+        let own = DIALECTS.iter().find(|dialect| dialect.provider == *provider);
+        let own = own.ok_or_else(|| format!("no agent is known that asks `{}`", self.model))?;
+        let agent = if self.agent == AUTO { own.adapter } else { self.agent };
+        let located = match executor.prepare(agent).await {
+            Ok(Some(located)) => located,
+            Ok(None) => return Err("nothing is looked for in a replay".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let descriptor = &located.descriptor;
+        if descriptor.adapter.name != own.adapter {
+            return Err(format!("`{agent}` does not speak the protocol of `{}`", self.model));
+        }
+        if !own.reaches_us(descriptor) {
+            return Err(format!("`{agent}` does not take its address from {}", own.base_url));
+        }
+        self.ask_agent(own, &located, model, executor, cancel).await
+    }
+
+    /// Runs the agent once with nobody but us to ask.
+    async fn ask_agent(
+        &self,
+        dialect: &'static Dialect,
+        located: &Located,
+        model: &str,
+        executor: &Executor,
+        cancel: &CancellationToken,
+    ) -> Result<CapturedRequest, String> {
+        let text = |error: &dyn std::fmt::Display| format!("its request was not captured: {error}");
+        let listener = Listener::start(dialect).await.map_err(|error| text(&error))?;
+        let scratch = &executor.settings().scratch;
+        fs_err::create_dir_all(scratch).map_err(|error| text(&error))?;
+        let place = tempfile::Builder::new().prefix("capture-").tempdir_in(scratch);
+        let place = place.map_err(|error| text(&error))?;
+        let folder = fs_err::canonicalize(place.path()).map_err(|error| text(&error))?;
+        let environment = environment(&executor.settings().environment, dialect, &listener);
+        let aside = executor.aside(environment, folder.clone()).await;
+        let name = located.descriptor.name.as_str();
+        let mut task = AgentTask::new(name, PLACEHOLDER);
+        task.model = Some(model.to_owned());
+        task.skills = self.skills.to_vec();
+        task.limits.timeout = LIMIT;
+        task.limits.silence = None;
+        let attempt = Attempt { task: &task, number: 1, outputs: None };
+        let run = aside.attempt(attempt, cancel, &mut |_| ()).await;
+        let run = run.map_err(|error| text(&error))?;
+        let Some(question) = listener.question() else {
+            let said =
+                run.transcript.end.message.clone().unwrap_or_else(|| run.reason().to_string());
+            return Err(text(&said));
+        };
+        let version = located.version.as_ref().map(ToString::to_string);
+        let origin = Origin {
+            agent: name.to_owned(),
+            identity: digest_of(&self.identity(name, version.as_deref())),
+            version,
+            skills: located.descriptor.skills.clone(),
+            scratch: folder.to_string_lossy().into_owned(),
+        };
+        Ok(CapturedRequest::new(dialect, question, origin))
+    }
+}
+
+/// What the agent gets of the user's variables: no login, no proxy, no address but ours.
+fn environment(user: &Environment, dialect: &Dialect, listener: &Listener) -> Environment {
+    let is_proxy = |name: &str| name.to_ascii_lowercase().ends_with("_proxy");
+    let passed = user.pick(&BASE_VARIABLES).into_iter().filter(|(name, _)| !is_proxy(name));
+    let passed = passed.map(|(name, value)| (name, value.expose().to_owned()));
+    let ours = [
+        (dialect.base_url.to_owned(), listener.base_url()),
+        (dialect.key.to_owned(), DUMMY_KEY.to_owned()),
+    ];
+    passed.chain(ours).collect()
+}
+
+/// A spec is a value of its own when it is sent elsewhere; here, all specs of a batch share one request.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::CapturedRequest;
+
+    pub(super) fn serialize<S: Serializer>(
+        request: &Arc<CapturedRequest>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        request.as_ref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<CapturedRequest>, D::Error> {
+        CapturedRequest::deserialize(deserializer).map(Arc::new)
+    }
+}

@@ -1,0 +1,188 @@
+//! A captured request: what an agent sends, with a hole where the query goes.
+//!
+//! Everything that the model sees stays: system text, tools, the list of skills. What says who asks is taken out, and the
+//! paths of the private folder are the same in every capture.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::dialect::{DUMMY_KEY, Dialect};
+use super::listener::Question;
+use crate::agent::ROOT;
+use crate::agent::adapter::InstalledSkill;
+use crate::model::{Protocol, Verbatim};
+
+/// What is asked while the request is captured.
+pub(super) const PLACEHOLDER: &str = "skillgauge puts the query of each probe here";
+
+/// How the path of a private folder goes on below the folder that it was made in; random letters follow.
+const PRIVATE: &str = "runs/run-";
+
+/// How the block begins that tells Anthropic which program asks; ours is another one.
+const BILLING: &str = "x-anthropic-billing-header:";
+
+/// What an agent sends for a query, whatever the query is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapturedRequest {
+    /// The agent.
+    pub agent: String,
+    /// Its version, if it tells one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// What decided about it: the agent, its version, the model and the skills.
+    pub identity: String,
+    /// The folder that the agent finds skills in.
+    skill_folder: String,
+    headers: Vec<(String, String)>,
+    body: Value,
+}
+
+/// What is known of a capture beside the question.
+pub(super) struct Origin {
+    pub(super) agent: String,
+    pub(super) version: Option<String>,
+    pub(super) identity: String,
+    /// Where skills are in the work folder.
+    pub(super) skills: String,
+    /// The folder in which the private folder was made.
+    pub(super) scratch: String,
+}
+
+impl CapturedRequest {
+    /// Makes a question that can be asked for any query.
+    pub(super) fn new(dialect: &Dialect, question: Question, origin: Origin) -> Self {
+        let mut body = map_texts(&question.body, &|text| {
+            without_private_folder(text, &origin.scratch).replace(DUMMY_KEY, "")
+        });
+        if let Some(fields) = body.as_object_mut() {
+            fields.retain(|name, _| !dialect.removed.contains(&name.as_str()));
+        }
+        if let Some(blocks) = body.get_mut("system").and_then(Value::as_array_mut) {
+            let is_billing = |block: &Value| {
+                block["text"].as_str().is_some_and(|text| text.starts_with(BILLING))
+            };
+            blocks.retain(|block| !is_billing(block));
+        }
+        Self {
+            agent: origin.agent,
+            version: origin.version,
+            protocol: dialect.protocol,
+            identity: origin.identity,
+            skill_folder: format!("{ROOT}/work/{}", origin.skills),
+            headers: question.headers,
+            body,
+        }
+    }
+
+    /// What the agent would send for a query.
+    pub(in crate::probe) fn for_query(&self, query: &str, model: &str) -> Verbatim {
+        let mut body = map_texts(&self.body, &|text| text.replace(PLACEHOLDER, query));
+        body["model"] = model.into();
+        Verbatim {
+            protocol: self.protocol,
+            body,
+            headers: self.headers.clone(),
+            identity: self.identity.clone(),
+        }
+    }
+
+    /// A skill as this agent sees it.
+    pub(in crate::probe) fn installed(&self, name: &str) -> InstalledSkill {
+        InstalledSkill::new(name, format!("{}/{name}", self.skill_folder), "")
+    }
+}
+
+/// A text in which the private folder of the capture has the name that it has in every run, also where a path was made the
+/// name of a folder.
+fn without_private_folder(text: &str, scratch: &str) -> String {
+    let dashed = |path: &str| path.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let text = without(text, &format!("{scratch}/{PRIVATE}"), ROOT);
+    without(&text, &dashed(&format!("{scratch}/{PRIVATE}")), &dashed(ROOT))
+}
+
+/// A text in which something stands for every path that begins so and goes on with letters and digits.
+fn without(text: &str, beginning: &str, instead: &str) -> String {
+    let mut parts = text.split(beginning);
+    let mut clean = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        clean.push_str(instead);
+        clean.push_str(part.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
+    }
+    clean
+}
+
+/// The same value with every text in it rewritten; names of fields stay.
+fn map_texts(value: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => rewrite(text).into(),
+        Value::Array(items) => items.iter().map(|item| map_texts(item, rewrite)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, item)| (key.clone(), map_texts(item, rewrite))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::dialect::DIALECTS;
+    use super::*;
+
+    fn captured(body: Value) -> CapturedRequest {
+        let question = Question { body, headers: vec![("anthropic-beta".into(), "b".into())] };
+        let origin = Origin {
+            agent: "claude".into(),
+            version: Some("1.0".into()),
+            identity: "i".into(),
+            skills: ".claude/skills".into(),
+            scratch: "/tmp/capture-x".into(),
+        };
+        CapturedRequest::new(&DIALECTS[0], question, origin)
+    }
+
+    #[test]
+    fn who_asks_is_taken_out_and_what_the_model_sees_stays() {
+        let request = captured(json!({
+            "model": "m", "stream": true, "metadata": {"user_id": "u"}, "max_tokens": 32000,
+            "system": [{"type": "text", "text": "x-anthropic-billing-header: v"}, {"type": "text", "text": "You are."}],
+            "messages": [{"role": "user", "content": [
+                {"type": "text", "text": "cwd: /tmp/capture-x/runs/run-a1B2/work, key skillgauge-capture-no-real-key"},
+                {"type": "text", "text": PLACEHOLDER},
+            ]}],
+            "tools": [{"name": "Skill"}],
+        }));
+        let sent = request.for_query("a \"report\"", "other");
+        assert_eq!(
+            sent.body,
+            json!({
+                "model": "other", "max_tokens": 32000, "system": [{"type": "text", "text": "You are."}],
+                "messages": [{"role": "user", "content": [
+                    {"type": "text", "text": "cwd: /skillgauge/work, key "},
+                    {"type": "text", "text": "a \"report\""},
+                ]}],
+                "tools": [{"name": "Skill"}],
+            })
+        );
+        assert_eq!(sent.headers, [("anthropic-beta".to_owned(), "b".to_owned())]);
+        assert_eq!(request.installed("x").folder, "/skillgauge/work/.claude/skills/x");
+    }
+
+    #[test]
+    fn every_mention_of_the_private_folder_is_replaced_wherever_it_ends() {
+        let clean = |text: &str| without_private_folder(text, "/tmp/c.1");
+        assert_eq!(
+            clean("/tmp/c.1/runs/run-aB3/work and /tmp/c.1/runs/run-aB3"),
+            "/skillgauge/work and /skillgauge"
+        );
+        assert_eq!(clean("<cwd>/tmp/c.1/runs/run-a</cwd>"), "<cwd>/skillgauge</cwd>");
+        assert_eq!(
+            clean("projects/-tmp-c-1-runs-run-aB3-work/memory"),
+            "projects/-skillgauge-work/memory"
+        );
+        assert_eq!(clean("/tmp/other"), "/tmp/other");
+    }
+}

@@ -1,0 +1,94 @@
+//! Why there is no measurement.
+
+use skillgauge_core::trigger::{Answer, Observation};
+use skillgauge_format::transcript::Outcome;
+
+use super::journal::JournalError;
+use crate::agent::ExecuteError;
+use crate::model::{ModelError, ModelName};
+use crate::pool::Panicked;
+
+/// Why there is no measurement.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The agent cannot be used.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// The model cannot be used.
+    #[error("the model `{model}` cannot be used: {source}")]
+    Model {
+        /// The model.
+        model: ModelName,
+        /// Why.
+        #[source]
+        source: ModelError,
+    },
+    /// The model cannot be offered tools.
+    #[error(
+        "`{model}` cannot be asked without an agent; name a model as anthropic:NAME or openai:NAME"
+    )]
+    NoTools {
+        /// The model.
+        model: ModelName,
+    },
+    /// The agent's request was wanted and could not be captured.
+    #[error("{reason}")]
+    NoCapture {
+        /// Why.
+        reason: String,
+    },
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A skill cannot be read.
+    #[error("the skill `{skill}` cannot be read")]
+    Skill {
+        /// The skill.
+        skill: String,
+    },
+    /// The control did not trigger.
+    #[error(
+        "the positive control failed: {}; nothing was measured",
+        control_says(observation, skill)
+    )]
+    Control {
+        /// The skill.
+        skill: String,
+        /// What was asked.
+        query: String,
+        /// What it saw.
+        observation: Box<Observation>,
+    },
+    /// No probe completed.
+    #[error("no run completed ({outcomes}); there is no rate")]
+    NothingMeasured {
+        /// How often each outcome came up.
+        outcomes: String,
+    },
+    /// Somebody wanted to stop.
+    #[error("interrupted after {measured} of {probes} probes")]
+    Cancelled {
+        /// Probes that are measured, and kept if there is a journal.
+        measured: usize,
+        /// Probes in all.
+        probes: usize,
+    },
+    /// A bug of ours.
+    #[error(transparent)]
+    Internal(#[from] Panicked),
+}
+
+fn control_says(observation: &Observation, skill: &str) -> String {
+    let message =
+        observation.message.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+    match observation.answer(skill) {
+        Answer::Triggered(_) => "it triggered".to_owned(),
+        Answer::NotTriggered => {
+            format!("asked for `{skill}` by name, the agent ended without loading it")
+        }
+        Answer::Unmeasured(Outcome::Denied) => format!("loading `{skill}` was refused{message}"),
+        Answer::Unmeasured(outcome) => {
+            format!("it ended as {outcome} ({}){message}", observation.reason)
+        }
+    }
+}

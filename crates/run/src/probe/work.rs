@@ -1,0 +1,179 @@
+//! One attempt of a probe: asks the agent or the model, and says what that showed and what it cost.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use skillgauge_core::trigger::{Answer, Observation};
+use skillgauge_format::transcript::Reason;
+use skillgauge_format::trigger::Via;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::api::ApiAsk;
+use super::budget::OverBudget;
+use super::error::ProbeError;
+use super::prober::{Interest, Prober};
+use super::result::{ProbeResult, Spending};
+use super::spec::{Ask, ProbeId, ProbeSpec};
+use crate::agent::{AgentTask, Attempt, StopCondition};
+use crate::model::ModelError;
+use crate::pool::{Problem, Work};
+
+/// A probe in its batch.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Item {
+    pub(super) place: usize,
+    pub(super) spec: ProbeSpec,
+}
+
+/// What became of a probe.
+pub(super) enum Output {
+    Ended { result: Box<ProbeResult>, problem: Option<Problem> },
+    Unwanted,
+    OverBudget(OverBudget),
+    Broken(Box<ProbeError>),
+}
+
+/// Makes the attempts of a batch.
+pub(super) struct ProbeWork {
+    prober: Arc<Prober>,
+    interest: Option<Arc<dyn Interest>>,
+    /// What earlier attempts of a probe cost.
+    spent: Mutex<HashMap<ProbeId, Spending>>,
+}
+
+impl ProbeWork {
+    pub(super) fn new(prober: Arc<Prober>, interest: Option<Arc<dyn Interest>>) -> Self {
+        Self { prober, interest, spent: Mutex::default() }
+    }
+}
+
+impl Work for ProbeWork {
+    type Item = Item;
+    type Output = Output;
+
+    async fn attempt(&self, item: &Item, number: u32, cancel: CancellationToken) -> Output {
+        if self.interest.as_ref().is_some_and(|interest| !interest.is_open(item.place)) {
+            return Output::Unwanted;
+        }
+        if let Err(over) = self.prober.budget().begin() {
+            return Output::OverBudget(over);
+        }
+        let made = match &item.spec.ask {
+            Ask::Agent(task) => self.ask_agent(&item.spec, task, number, &cancel).await,
+            Ask::Api(ask) => self.ask_model(&item.spec, ask, &cancel).await,
+        };
+        match made {
+            Ok((mut result, problem)) => {
+                self.prober.budget().end(&result.spending);
+                let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+                let sum = spent.entry(item.spec.id.clone()).or_default();
+                sum.add(&result.spending);
+                result.spending = *sum;
+                let problem =
+                    problem.filter(|_| !is_worth_keeping(&item.spec, &result.observation));
+                // Here and not where results are taken in: the next probe may begin before that.
+                if let Some(interest) = &self.interest {
+                    interest.hear(item.place, &result.observation);
+                }
+                Output::Ended { result: Box::new(result), problem }
+            }
+            Err(error) => Output::Broken(Box::new(error)),
+        }
+    }
+
+    fn problem(&self, output: &Output) -> Option<Problem> {
+        match output {
+            Output::Ended { problem, .. } => *problem,
+            Output::Broken(error) => match error.as_ref() {
+                ProbeError::Execute(error) => error.problem(),
+                _ => None,
+            },
+            Output::Unwanted | Output::OverBudget(_) => None,
+        }
+    }
+}
+
+type Made = Result<(ProbeResult, Option<Problem>), ProbeError>;
+
+impl ProbeWork {
+    async fn ask_agent(
+        &self,
+        spec: &ProbeSpec,
+        task: &AgentTask,
+        number: u32,
+        cancel: &CancellationToken,
+    ) -> Made {
+        let attempt = Attempt { task, number, outputs: None };
+        let run = self.prober.executor().attempt(attempt, cancel, &mut |_| ()).await?;
+        let result = ProbeResult {
+            id: spec.id.clone(),
+            observation: Observation::of(&run.transcript),
+            spending: Spending::of_run(&run, self.prober.access()),
+            via: Via::Agent,
+            agent: Some(run.transcript.header.agent.clone()),
+            agent_version: run.agent_version.as_ref().map(ToString::to_string),
+            model: run.transcript.header.model.clone(),
+        };
+        Ok((result, run.problem()))
+    }
+
+    async fn ask_model(&self, spec: &ProbeSpec, ask: &ApiAsk, cancel: &CancellationToken) -> Made {
+        let model = self.prober.model(&ask.model)?;
+        let request = ask.request();
+        let started = Instant::now();
+        let answer = tokio::select! {
+            answer = model.answer(&request) => Some(answer),
+            () = cancel.cancelled() => None,
+        };
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let result = |observation, spending, model| ProbeResult {
+            id: spec.id.clone(),
+            observation,
+            spending,
+            via: Via::Api,
+            agent: ask.agent().map(|(agent, _)| agent.to_owned()),
+            agent_version: ask.agent().and_then(|(_, version)| version.map(str::to_owned)),
+            model,
+        };
+        Ok(match answer {
+            None => {
+                let stopped = Observation::failed(Reason::Cancelled, "stopped");
+                let spending = Spending::of_request(None, None, millis);
+                (result(stopped, spending, None), None)
+            }
+            Some(Ok(response)) => {
+                let usage = response.usage.as_ref();
+                let spending = Spending::of_request(usage, response.cost_usd, millis);
+                (result(ask.observe(&response), spending, response.model.clone()), None)
+            }
+            // A recording without the answer is no answer of a model.
+            Some(Err(failure))
+                if matches!(
+                    failure.error,
+                    ModelError::ReplayMissing(_) | ModelError::Cassette { .. }
+                ) =>
+            {
+                return Err(ProbeError::Model { model: ask.model.clone(), source: failure.error });
+            }
+            Some(Err(failure)) => {
+                let spending =
+                    Spending::of_request(failure.usage.as_ref(), failure.cost_usd, millis);
+                let seen = ApiAsk::observe_failure(&failure);
+                (result(seen, spending, None), failure.error.problem())
+            }
+        })
+    }
+}
+
+/// Whether a result says something about the skills that the probe is about.
+pub(super) fn is_worth_keeping(spec: &ProbeSpec, seen: &Observation) -> bool {
+    let watched = match &spec.ask {
+        Ask::Agent(AgentTask { stop: StopCondition::AtLoadOf(names), .. }) => names.as_slice(),
+        Ask::Agent(_) => &[],
+        Ask::Api(ask) => ask.skills.as_slice(),
+    };
+    let triggered = |name: &String| matches!(seen.answer(name), Answer::Triggered(_));
+    watched.iter().any(triggered) || watched.iter().all(|name| seen.is_measured(name))
+}
