@@ -15,7 +15,7 @@ use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
 ///
 /// Exits with 1 when a case fails in most of its runs with the skill, or when the skill makes things worse; with 3 when
 /// runs are missing or could not be graded.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
     /// The skill's folder
     pub skill: PathBuf,

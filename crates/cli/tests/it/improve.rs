@@ -34,7 +34,7 @@ echo '{"strengths": [], "weaknesses": ["It says nothing."], "suggestions": [
 "#;
 
 /// The greeter with an analyst that puts this in place of its body.
-fn greeter(after: &str) -> Project {
+pub(crate) fn greeter(after: &str) -> Project {
     let project = crate::run::greeter();
     let log = |name: &str| project.path().join(name).display().to_string();
     project
@@ -80,15 +80,15 @@ fn improve(project: &Project, more: &[&str]) -> Output {
     project.output(&[&IMPROVE, more].concat())
 }
 
-fn lines(project: &Project, log: &str) -> usize {
+pub(crate) fn lines(project: &Project, log: &str) -> usize {
     fs_err::read_to_string(project.path().join(log)).unwrap_or_default().lines().count()
 }
 
-fn json(project: &Project, path: &str) -> Value {
+pub(crate) fn json(project: &Project, path: &str) -> Value {
     serde_json::from_slice(&project.read(path)).unwrap()
 }
 
-fn body(project: &Project) -> String {
+pub(crate) fn body(project: &Project) -> String {
     String::from_utf8(project.read("greeter/SKILL.md")).unwrap()
 }
 

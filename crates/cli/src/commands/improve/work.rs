@@ -132,7 +132,7 @@ impl Work<'_> {
             return Ok(Ok(found));
         }
         let ran = measurement.drive(&self.budget, self.lock)?;
-        Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer)?;
+        Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer, run::SAME)?;
         let driven = &ran.driven;
         let lacking = driven.missing.len() + driven.not_graded.len();
         if driven.judge_errors > 0 {

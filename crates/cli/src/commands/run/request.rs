@@ -53,7 +53,11 @@ impl Asked {
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
-            version: present_version(&target.skill, history.as_ref())?,
+            inputs_from: target.inputs_from.clone(),
+            version: match target.version {
+                Some(version) => Some(version.0),
+                None => present_version(&target.skill, history.as_ref())?,
+            },
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -91,6 +95,7 @@ impl Asked {
             checks: std::mem::take(&mut self.checks),
             judge: self.judge.clone(),
             skill: target.skill.clone(),
+            inputs_from: target.inputs_from.clone(),
             version: graded_version(prepared, target),
             workspace: target.workspace.clone(),
             skill_name: prepared.record.skill_name.clone(),
@@ -104,8 +109,11 @@ impl Asked {
     }
 }
 
-/// The cases that `--case` names; all when it names none.
-fn matching(args: &RunArgs, target: &Target) -> Result<Vec<String>, CommandError> {
+/// The cases that `--case` names; none when it names none, which means all.
+pub(in crate::commands) fn matching(
+    args: &RunArgs,
+    target: &Target,
+) -> Result<Vec<String>, CommandError> {
     let all: Vec<String> = target.suite.cases().map(|case| case.id().into_owned()).collect();
     if args.cases.is_empty() {
         return Ok(Vec::new());
