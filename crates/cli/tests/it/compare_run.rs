@@ -63,6 +63,19 @@ fn what_is_missing_is_run_and_a_second_time_nothing_is() {
     assert_eq!(body(&project), before);
     assert_eq!(read(&project, "greeter-workspace/history.json")["current_version"], 1);
 
+    // The history has the pass rates of both versions, with intervals.
+    let history: Value =
+        serde_json::from_str(&project.stdout(&["history", "greeter", "--format", "json"])).unwrap();
+    assert_eq!(history["best_version"], 1);
+    let version = &history["versions"][0];
+    assert_eq!((&version["pass_rate"], &version["passed"]), (&json!(0.3333), &json!(0)));
+    assert_eq!((&version["gradings"], &version["average_score"]), (&json!(6), &Value::Null));
+    assert_eq!(history["versions"][1]["pass_rate"], 1.0);
+    let text = project.stdout(&["history", "greeter"]);
+    let (old, new) = (text.lines().nth(1).unwrap(), text.lines().nth(2).unwrap());
+    assert!(old.contains("  33%") && old.contains("   0/6  "), "{text}");
+    assert!(new.contains("100%    61-100%") && new.ends_with("(current, best)"), "{text}");
+
     let judged = lines(&project, "comparator.log");
     let shown = project.shown(&compare(&project, &[]));
     assert!(shown.starts_with("exit code: 0\n") && shown.contains("nothing is run"), "{shown}");

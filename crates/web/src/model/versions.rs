@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use skillgauge_core::improve::{Improvement, Round};
+use skillgauge_core::version::VersionScores;
 use skillgauge_core::workspace::Workspace;
 
 use super::json::{Problem, as_text, items, load, number, text, truth};
@@ -122,7 +123,26 @@ impl Versions {
             }
         }
         found.read_improvement(workspace);
+        found.read_runs(workspace);
         found
+    }
+
+    /// Adds what the graded runs say of versions that have no gradings of their own.
+    fn read_runs(&mut self, workspace: &Path) {
+        match skillgauge_core::version::run_scores(&Workspace::at(workspace)) {
+            Ok(mut scores) => {
+                for version in self.versions.iter_mut().filter(|version| version.gradings == 0) {
+                    let number = version.name.parse().ok();
+                    if let Some(scores) = number.and_then(|number| scores.remove(&number)) {
+                        version.take(&scores);
+                    }
+                }
+            }
+            Err(error) => {
+                let (file, message) = ("iterations".to_owned(), error.to_string());
+                self.problems.push(Problem { file, message });
+            }
+        }
     }
 
     /// Adds what an improve loop knows of its versions, where the gradings do not say it.
@@ -215,7 +235,18 @@ impl Version {
         }
     }
 
-    /// Runs of the `evals` dialect have no gradings of versions; the loop has their pass rates.
+    /// Runs of the `evals` dialect have no gradings of versions: a mean score where they have rubrics, else a pass rate.
+    fn take(&mut self, scores: &VersionScores) {
+        let (score, scale, interval) = match scores.average() {
+            Some(score) => (Some(score), 5.0, scores.average_interval()),
+            None => (scores.pass_rate(), 1.0, scores.interval()),
+        };
+        (self.score, self.scale) = (score, scale);
+        self.interval = interval.map(|interval| (interval.low, interval.high));
+        self.gradings = usize::try_from(scores.gradings()).unwrap_or(usize::MAX);
+    }
+
+    /// What a loop knows of it.
     fn add(&mut self, round: Round) {
         self.changes = round.changes;
         if let (Some(measured), None) = (round.measured, self.score) {
