@@ -240,6 +240,13 @@ pub(crate) fn score_of(run: &Path) -> Option<RunScore> {
     })
 }
 
+/// What failed in one finished run: each expectation with its evidence.
+pub(crate) fn failed_in(run: &Path) -> Vec<(String, Option<String>)> {
+    let Ok(read) = read_run(run).state else { return Vec::new() };
+    let failed = read.0.expectations.into_iter().filter(|found| !found.passed);
+    failed.map(|found| (found.text, found.evidence)).collect()
+}
+
 fn read_run(path: &Path) -> Reading {
     let mut reading = Reading {
         state: Err(Unmeasured::new("not_graded", "there is no grading.json")),

@@ -4,7 +4,7 @@
 //! graded runs of the newest iteration that ran the version on it. Repeated runs of a case are not independent, so the
 //! rate of a version is the mean of its cases, and its interval is one over cases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use skillgauge_format::cases::{CasesGrading, Verdict};
@@ -15,9 +15,10 @@ use skillgauge_format::{Number, read};
 
 use super::history::{read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
-use crate::benchmark::{RunScore, score_of};
+use crate::benchmark::{RunScore, failed_in, score_of};
+use crate::plan::RunId;
 use crate::statistics::{Interval, Spread, mean_interval, wilson_of_mean};
-use crate::workspace::{Workspace, WorkspaceLock};
+use crate::workspace::{RunDir, Workspace, WorkspaceLock};
 
 /// What is known of one version.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -111,6 +112,25 @@ pub fn run_scores(
 
 /// Adds the graded runs of iterations, of each case those of the newest one; what `scores` has of a case stays.
 fn add_runs(workspace: &Workspace, scores: &mut Scores) -> Result<(), VersionError> {
+    for run in newest_runs(workspace, scores)? {
+        let cases = &mut scores.entry(run.version).or_default().cases;
+        cases.entry(run.id.case).or_default().push(run.score);
+    }
+    Ok(())
+}
+
+/// A graded run of a version.
+struct GradedRun {
+    version: VersionNumber,
+    id: RunId,
+    dir: RunDir,
+    score: RunScore,
+}
+
+/// Of each version and case that is not known yet, the graded runs of the newest iteration that has any.
+fn newest_runs(workspace: &Workspace, known: &Scores) -> Result<Vec<GradedRun>, VersionError> {
+    let mut found: Vec<GradedRun> = Vec::new();
+    let mut seen: BTreeSet<(VersionNumber, String)> = BTreeSet::new();
     for number in workspace.iterations()?.into_iter().rev() {
         let iteration = workspace.iteration(number);
         // What cannot be read is said by whoever aggregates it.
@@ -119,22 +139,20 @@ fn add_runs(workspace: &Workspace, scores: &mut Scores) -> Result<(), VersionErr
         if ran.is_empty() {
             continue;
         }
-        let mut found = Scores::new();
+        let first = found.len();
         for (id, dir) in iteration.runs() {
             let version = ran.iter().find(|(_, configuration)| *configuration == id.configuration);
-            let Some((version, _)) = version else { continue };
+            let Some(&(version, _)) = version else { continue };
             let is_known =
-                scores.get(version).is_some_and(|known| known.cases.contains_key(&id.case));
+                known.get(&version).is_some_and(|known| known.cases.contains_key(&id.case))
+                    || seen.contains(&(version, id.case.clone()));
             if !is_known && let Some(score) = score_of(dir.root()) {
-                let scores = found.entry(*version).or_default();
-                scores.cases.entry(id.case).or_default().push(score);
+                found.push(GradedRun { version, id, dir, score });
             }
         }
-        for (version, found) in found {
-            scores.entry(version).or_default().cases.extend(found.cases);
-        }
+        seen.extend(found[first..].iter().map(|run| (run.version, run.id.case.clone())));
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The versions that an iteration ran, each with its configuration.
@@ -181,7 +199,7 @@ impl VersionStore {
         Ok(gradings)
     }
 
-    /// What failed in the gradings of these versions, a line for each criterion.
+    /// What failed in the gradings of these versions, a line for each criterion or expectation.
     pub fn failures(&self, versions: &[VersionNumber]) -> Result<Vec<String>, VersionError> {
         let gradings = self.gradings()?;
         let is_wanted =
@@ -198,6 +216,16 @@ impl VersionStore {
                     result.score,
                     result.reasoning
                 ));
+            }
+        }
+        for run in newest_runs(&self.workspace, &gradings.scores)? {
+            if !versions.contains(&run.version) {
+                continue;
+            }
+            for (text, evidence) in failed_in(run.dir.root()) {
+                let evidence = evidence.unwrap_or_else(|| "no evidence".to_owned());
+                let (case, number) = (&run.id.case, run.id.number);
+                lines.push(format!("{case} ({} run {number}): {text}: {evidence}", run.version));
             }
         }
         Ok(lines)

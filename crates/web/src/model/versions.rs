@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use skillgauge_core::improve::{Improvement, Round};
+use skillgauge_core::improve::{self, Round};
 use skillgauge_core::version::VersionScores;
 use skillgauge_core::workspace::Workspace;
 
@@ -147,7 +147,7 @@ impl Versions {
 
     /// Adds what an improve loop knows of its versions, where the gradings do not say it.
     fn read_improvement(&mut self, workspace: &Path) {
-        let improvement = match Improvement::load(&Workspace::at(workspace)) {
+        let improvement = match improve::load(&Workspace::at(workspace)) {
             Ok(Some(improvement)) => improvement,
             Ok(None) => return,
             Err(error) => {
@@ -155,9 +155,9 @@ impl Versions {
                 return self.problems.push(Problem { file, message });
             }
         };
-        self.conclusion = improvement.conclusion.map(|found| found.sentence());
+        self.conclusion = improvement.conclusion.as_ref().map(improve::sentence);
         for round in improvement.rounds {
-            let name = round.number().to_string();
+            let name = format!("v{}", round.version);
             if let Some(version) = self.versions.iter_mut().find(|version| version.name == name) {
                 version.add(round);
             }
