@@ -147,6 +147,70 @@ fn every_version_gets_the_present_suite_and_its_files() {
     assert_eq!(project.read("seen.log"), b"the present names\nthe present names\n");
 }
 
+/// What is run now is as blind as what was stored: every request to the comparator is searched.
+#[test]
+fn nothing_that_the_comparator_hears_tells_which_version_is_which() {
+    let project = two_versions();
+    let place = |name: &str| project.path().join(name).display().to_string();
+    // An agent that tells all it knows, in its result and in its answer.
+    let agent = String::from_utf8(project.read("agent.sh")).unwrap();
+    let agent = agent
+        .replace("Hello, reader\\n' >", "Hello, reader\\nmade by %s in %s at %s with greeter v1.0.1\\n' \"$SKILLGAUGE_SKILLS/greeter\" \"$PWD\" \"$(date -u +%FT%TZ)\" >")
+        .replace(r#""text":"done""#, r#""text":"done with greeter v1 in '"$PWD"' of iteration-2/eval-1/with_skill/run-1""#);
+    assert!(agent.contains("made by %s") && agent.contains("done with greeter"), "{agent}");
+    project.file("agent.sh", agent);
+    let script = String::from_utf8(project.read("comparator.sh")).unwrap();
+    let keep =
+        format!("mkdir -p \"{0}\"\nprintf '%s\\n' \"$asked\" > \"{0}/$$\"\n", place("asked"));
+    project.file(
+        "comparator.sh",
+        script.replacen("asked=$(cat)\n", &format!("asked=$(cat)\n{keep}"), 1),
+    );
+    let shown = project.shown(&compare(&project, &[]));
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let asked = fs_err::read_dir(project.path().join("asked")).unwrap();
+    let asked = asked.map(|entry| fs_err::read_to_string(entry.unwrap().path()).unwrap());
+    let compared: Vec<String> = asked.filter(|text| text.contains("# Result ")).collect();
+    assert!(compared.len() >= 12, "{}", compared.len());
+    let year = project.run(&["history", "greeter"]);
+    let year = year.lines().find_map(|line| line.split("  ").find(|word| word.starts_with("20")));
+    let year = year.unwrap()[..8].to_owned();
+    for request in &compared {
+        assert!(request.contains("Hello, reader\nmade by"), "{request}");
+        let lower = request.to_lowercase();
+        for telling in [
+            "v0",
+            "v1",
+            "1.0.1",
+            "iteration-",
+            "with_skill",
+            "run-1",
+            "greeter",
+            "-workspace",
+            "/tmp",
+            &place(""),
+            &year,
+        ] {
+            assert!(!lower.contains(&telling.to_lowercase()), "{telling} is in {request}");
+        }
+    }
+}
+
+#[test]
+fn a_recorded_comparison_can_be_replayed_without_agent_and_judge() {
+    let project = two_versions();
+    let shown = project.shown(&compare(&project, &["--record", "tape"]));
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    for name in ["iteration-1", "iteration-2", "comparison"] {
+        fs_err::remove_dir_all(project.path().join("greeter-workspace").join(name)).unwrap();
+    }
+    let judged = lines(&project, "comparator.log");
+    let shown = project.shown(&compare(&project, &["--replay", "tape"]));
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(shown.contains("v1 against v0: better (6 won, 0 lost"), "{shown}");
+    assert_eq!((calls(&project), lines(&project, "comparator.log")), (12, judged));
+}
+
 #[test]
 fn flags_of_running_need_run() {
     let project = two_versions();

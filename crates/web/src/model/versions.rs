@@ -340,4 +340,34 @@ mod tests {
         assert_eq!(found.analyses[0].suggestions.len(), 2);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
     }
+
+    #[test]
+    fn versions_of_the_evals_dialect_have_the_pass_rates_of_their_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, value: &Value| {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, value.to_string()).unwrap();
+        };
+        let versions = json!({"versions": [{"version": 0}, {"version": 1}], "current_version": 1});
+        write("history.json", &versions);
+        let text = include_str!("../../../format/testdata/skillgauge/iteration.json");
+        let mut record: Value = serde_json::from_str(text).unwrap();
+        record["version"] = 1.into();
+        write("iteration-1/iteration.json", &record);
+        let text = include_str!("../../../format/testdata/skillgauge/run.json");
+        let mut run: Value = serde_json::from_str(text).unwrap();
+        (run["outcome"], run["reason"]) = ("completed".into(), "completed".into());
+        for (case, passed) in [("a", true), ("b", false)] {
+            let run_folder = format!("iteration-1/eval-{case}/with_skill/run-1");
+            write(&format!("{run_folder}/run.json"), &run);
+            let grading = json!({"expectations": [{"text": "t", "passed": passed}]});
+            write(&format!("{run_folder}/grading.json"), &grading);
+        }
+        let found = Versions::read(folder.path());
+        assert_eq!((found.versions[0].score, found.versions[0].gradings), (None, 0));
+        let version = &found.versions[1];
+        assert_eq!((version.score, version.scale, version.gradings), (Some(0.5), 1.0, 2));
+        assert!(version.interval.is_some_and(|(low, high)| low < 0.2 && high > 0.8));
+    }
 }

@@ -127,3 +127,41 @@ fn what_a_killed_process_left_is_taken_up_or_set_aside() {
         place.store().diff(VersionNumber(1), VersionNumber(2), PROGRAM).unwrap().contains("+most")
     );
 }
+
+/// Our own files and folders are never links; one that is leads elsewhere, and is neither read nor written through.
+#[cfg(unix)]
+#[test]
+fn links_in_the_place_of_our_own_files_are_refused() {
+    use std::os::unix::fs::symlink;
+    refused(
+        |place| {
+            let history = place.workspace().join("history.json");
+            let elsewhere = place.folder.path().join("history-elsewhere.json");
+            fs_err::rename(&history, &elsewhere).unwrap();
+            symlink(&elsewhere, &history).unwrap();
+        },
+        |error| matches!(error, VersionError::Link { .. }),
+    );
+    for part in ["v1", "v1/skill"] {
+        let place = Place::new();
+        place.snapshot().unwrap();
+        place.write("more.md", "more");
+        place.snapshot().unwrap();
+        let (inside, outside) = (place.workspace().join(part), place.folder.path().join("outside"));
+        fs_err::rename(&inside, &outside).unwrap();
+        symlink(&outside, &inside).unwrap();
+        let before = files(&outside);
+        place.write("more.md", "even more");
+        for error in [place.snapshot().map(drop), restore(&place, 1).map(drop)] {
+            assert!(matches!(error, Err(VersionError::Link { .. })), "{part}: {error:?}");
+        }
+        assert_eq!(files(&outside), before, "{part}");
+    }
+    let place = Place::new();
+    place.snapshot().unwrap();
+    let outside = place.folder.path().join("outside");
+    fs_err::create_dir_all(&outside).unwrap();
+    let _ = fs_err::remove_dir_all(place.workspace().join("grading"));
+    symlink(&outside, place.workspace().join("grading")).unwrap();
+    assert!(matches!(place.store().overview(PROGRAM), Err(VersionError::Link { .. })));
+}
