@@ -16,7 +16,7 @@ use crate::problem::{At, Problems, Report};
 use crate::read::{self, Read, ReadError};
 use crate::schema::schema_of;
 use crate::write::to_text;
-use crate::{cases, evals, record, trigger, validation};
+use crate::{cases, evals, improve, record, trigger, validation};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +71,8 @@ pub enum Kind {
     Iteration,
     /// What became of a run.
     Run,
+    /// What a loop that improves a skill has done.
+    Improvement,
 }
 
 /// Where the format of a kind comes from.
@@ -178,11 +180,12 @@ formats! {
     Feedback => evals::Feedback,
     Iteration => record::IterationRecord,
     Run => record::RunRecord,
+    Improvement => improve::Improvement,
 }
 
 /// All kinds in the order of [`Kind`].
 #[rustfmt::skip]
-static KINDS: [Entry; 25] = [
+static KINDS: [Entry; 26] = [
     entry!(TriggerSet, trigger::TriggerSet, "trigger-set", "Trigger set",
         "<skill>/evals/triggers.json", Seed001,
         |node| dialect::guess(node) == Some(Dialect::Trigger) && !items_have(node, &["round"]), trigger::meaning::set),
@@ -259,6 +262,9 @@ static KINDS: [Entry; 25] = [
     entry!(Run, record::RunRecord, "run", "Record of a run",
         "<run>/run.json", Skillgauge,
         |node| has(node, &["format_version", "run_number"]), no_rules),
+    entry!(Improvement, improve::Improvement, "improve", "Loop that improves a skill",
+        "<workspace>/improve.json", Skillgauge,
+        |node| is_format(node, improve::Improvement::FORMAT), no_rules),
 ];
 
 /// For kinds of which the schema says everything.
@@ -389,7 +395,7 @@ mod tests {
             assert_eq!(entry.kind as usize, number, "{}", entry.name);
             assert_eq!(Kind::from_name(entry.name), Some(entry.kind));
         }
-        assert_eq!(Kind::Run as usize + 1, KINDS.len());
+        assert_eq!(Kind::Improvement as usize + 1, KINDS.len());
         assert_eq!(Kind::from_name("nonsense"), None);
     }
 

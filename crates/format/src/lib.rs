@@ -53,6 +53,7 @@ pub mod cases;
 mod check;
 mod dialect;
 pub mod evals;
+pub mod improve;
 pub mod json;
 mod kind;
 pub mod part;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use skillgauge_core::version::VersionNumber;
 
-use super::measure::{BudgetArgs, TapeArgs};
+use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
 
 /// Which versions are meant.
 #[derive(Args, Clone, Debug)]
@@ -24,14 +24,38 @@ pub struct PairArgs {
 /// A comparator sees the results of stored runs without names, paths, version numbers and times, in both orders; a third
 /// question decides when it prefers a position. Everything is kept below `<skill>-workspace/comparison`.
 ///
-/// Exits with 1 when the second version is worse, with 3 when cases could not be compared.
+/// Only stored runs are compared, unless `--run` is given: then each version is first run on the cases of the present
+/// suite that it lacks a run of, and graded, and nothing that is there is run again.
+///
+/// Exits with 1 when the second version is worse, with 2 when there is nothing to compare, with 3 when cases could not be
+/// compared.
 #[derive(Args, Debug)]
 pub struct CompareArgs {
     /// What is compared.
     #[command(flatten)]
     pub pair: PairArgs,
 
-    /// The model that compares
+    /// Run what is missing first: each version on the cases that it has no stored run of
+    #[arg(long)]
+    pub run: bool,
+
+    /// The suite for `--run`; `<skill>/evals/evals.json` if absent
+    #[arg(long, value_name = "FILE", requires = "run")]
+    pub evals: Option<PathBuf>,
+
+    /// With `--run`, only the cases whose id matches, such as `login-*`; may be given more than once
+    #[arg(long = "case", value_name = "GLOB", requires = "run")]
+    pub cases: Vec<String>,
+
+    /// With `--run`, how often each case is run; one run is compared [default: 1]
+    #[arg(long, value_name = "N", requires = "run", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub runs: Option<u64>,
+
+    /// With `--run`, how often a run is tried again that a service or this machine kept from its result
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub retries: u32,
+
+    /// The model that compares, and that judges what is run
     #[arg(long, value_name = "MODEL")]
     pub judge: Option<String>,
 
@@ -46,6 +70,10 @@ pub struct CompareArgs {
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: CompareFormat,
+
+    /// Who runs what is missing.
+    #[command(flatten)]
+    pub agent: AgentArgs,
 
     /// What may be spent.
     #[command(flatten)]

@@ -13,7 +13,9 @@ use super::trigger::threshold;
 /// the suggestions that leave the skill well formed, stores the result as a new version, runs and grades every case with it,
 /// and compares it blind with the version that it was made from. The loop ends at the target, after the rounds, after two
 /// rounds without improvement, or at a limit. The best version is made current only if it is better than the one that the
-/// loop began with beyond noise (a paired test over at least 6 cases); otherwise that one is put back.
+/// loop began with beyond noise; otherwise that one is put back. Beyond noise means a paired test over cases with p at most
+/// 0.05 for the first version that is tried and less for each further one (0.017, 0.008, 0.005, ...), so that all together a
+/// loop adopts a version that is no better in at most 5 of 100 times. That takes at least 6 cases, and one more per round.
 ///
 /// Exit code 0 when the loop came to its end, 2 for bad input, 3 when it was stopped by a limit or an error, 130 when it
 /// was interrupted: what was measured is kept, and the same command goes on where it stopped.

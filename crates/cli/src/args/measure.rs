@@ -25,7 +25,13 @@ pub struct BudgetArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Budget")]
     pub jobs: Option<u32>,
     /// Stop when so many US dollars are spent; what was measured is kept
-    #[arg(long, value_name = "USD", value_parser = dollars, help_heading = "Budget")]
+    #[arg(
+        long,
+        visible_alias = "budget",
+        value_name = "USD",
+        value_parser = dollars,
+        help_heading = "Budget"
+    )]
     pub max_cost: Option<f64>,
     /// Stop after so many calls of agents and models; what was measured is kept
     #[arg(long, value_name = "N", help_heading = "Budget")]

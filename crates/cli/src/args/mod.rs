@@ -53,7 +53,7 @@ pub use version::{
 
 use std::fmt::Write as _;
 
-use clap::{Parser, Subcommand};
+use clap::{Args as _, Parser, Subcommand};
 
 use crate::printer::Color;
 
@@ -148,8 +148,49 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("About", &["demo", "doctor", "schema", "completions"]),
 ];
 
-/// The command line with its commands in groups.
-pub fn grouped(command: clap::Command) -> clap::Command {
+/// Puts the arguments of a command into it.
+type Augment = fn(clap::Command) -> clap::Command;
+
+/// Where the long help of each command stands: at its arguments, which the line of a variant in [`Command`] would hide.
+const EXPLAINED: &[(&str, Augment)] = &[
+    ("validate", ValidateArgs::augment_args),
+    ("lint-evals", LintEvalsArgs::augment_args),
+    ("explain", ExplainArgs::augment_args),
+    ("trigger", TriggerArgs::augment_args),
+    ("route", RouteArgs::augment_args),
+    ("run", RunArgs::augment_args),
+    ("check", CheckArgs::augment_args),
+    ("grade", GradeArgs::augment_args),
+    ("bench", BenchArgs::augment_args),
+    ("tune", TuneArgs::augment_args),
+    ("compare", CompareArgs::augment_args),
+    ("analyze", AnalyzeArgs::augment_args),
+    ("improve", ImproveArgs::augment_args),
+    ("init", InitArgs::augment_args),
+    ("snapshot", SnapshotArgs::augment_args),
+    ("history", HistoryArgs::augment_args),
+    ("restore", RestoreArgs::augment_args),
+    ("package", PackageArgs::augment_args),
+    ("report", ReportArgs::augment_args),
+    ("serve", ServeArgs::augment_args),
+    ("transcript", TranscriptArgs::augment_args),
+    ("merge", MergeArgs::augment_args),
+    ("demo", DemoArgs::augment_args),
+    ("doctor", DoctorArgs::augment_args),
+    ("schema", SchemaArgs::augment_args),
+    ("completions", CompletionsArgs::augment_args),
+];
+
+/// The command line with its commands in groups, each with all that is to be said about it.
+pub fn grouped(mut command: clap::Command) -> clap::Command {
+    // Each one is put back at the end of the list, so that the documentation has them in the order of the groups.
+    for (name, augment) in EXPLAINED {
+        let long = augment(clap::Command::new(*name)).get_long_about().cloned();
+        command = command.mut_subcommand(name, |found| match long {
+            Some(long) => found.long_about(long),
+            None => found,
+        });
+    }
     let mut listing = String::new();
     for (group, names) in GROUPS {
         let _ = writeln!(listing, "{group}:");
@@ -179,6 +220,19 @@ mod tests {
         grouped.sort_unstable();
         all.sort_unstable();
         assert_eq!(grouped, all);
+    }
+
+    #[test]
+    fn the_long_help_of_every_command_is_shown() {
+        let mut command = super::super::command();
+        let mut explained: Vec<&str> = EXPLAINED.iter().map(|(name, _)| *name).collect();
+        let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        explained.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(explained, all);
+        let compare = command.find_subcommand_mut("compare").unwrap();
+        let text = compare.render_long_help().to_string();
+        assert!(text.contains("Exits with 1 when the second version is worse"), "{text}");
     }
 
     #[test]

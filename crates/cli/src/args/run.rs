@@ -15,7 +15,7 @@ use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
 ///
 /// Exits with 1 when a case fails in most of its runs with the skill, or when the skill makes things worse; with 3 when
 /// runs are missing or could not be graded.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
     /// The skill's folder
     pub skill: PathBuf,
@@ -31,7 +31,8 @@ pub struct RunArgs {
     /// How often each case is run in each configuration
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub runs: Option<u64>,
-    /// What the skill is compared with: none, without (the skill absent), old or old=VERSION
+    /// What the skill is compared with: none, without (the skill absent), old=VERSION, or old: the version before the one
+    /// that the skill is, or the current version when the skill was changed since it was stored
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<BaselineArg>,
     /// Take the baseline's runs over from an earlier iteration; refused when anything differs
@@ -98,7 +99,8 @@ pub enum BaselineArg {
     None,
     /// The skill absent.
     Without,
-    /// An earlier version; the one before the current one if there is no number.
+    /// An earlier version; without a number the one before that which the skill is, or the current one when the skill was
+    /// changed since.
     Old(Option<u64>),
 }
 

@@ -80,9 +80,16 @@ fn make(
         (&overall.old, &overall.new)
     };
     let cases: Vec<ComparedCase> = all.iter().map(unblinded).collect();
-    let (files, failures) = (SkillFiles::of(store.skill())?, store.failures(&versions)?);
-    let subject =
-        AnalysisSubject { winner, loser, cases: &cases, failures: &failures, files: &files };
+    let version = analyzed(store, versions, loser)?;
+    let (files, failures) = (SkillFiles::of(&store.folder(version))?, store.failures(&versions)?);
+    let subject = AnalysisSubject {
+        winner,
+        loser,
+        version: &version.to_string(),
+        cases: &cases,
+        failures: &failures,
+        files: &files,
+    };
     let session = Session::open(&args.tape)?;
     let settings = &session.settings;
     let analyst = Analyst {
@@ -91,7 +98,8 @@ fn make(
         timeout: compare::TIMEOUT,
     };
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
-    printer.say(&format!("asking {}: 1 to 2 calls", analyst.model.name()));
+    printer
+        .say(&format!("asking {} what to change in {version}: 1 to 2 calls", analyst.model.name()));
     let lock = keep::lock(store, "analyze")?;
     let done = session.block_on(printer, analyze(&subject, &analyst, &budget, &session.cancel))?;
     keep::say_spent(&budget.spent(), printer);
@@ -109,6 +117,17 @@ fn make(
     }
 }
 
+/// The version that is to be changed: the one of the two that the skill is now, or else the one that lost.
+fn analyzed(
+    store: &VersionStore,
+    versions: [VersionNumber; 2],
+    loser: &str,
+) -> Result<VersionNumber, CommandError> {
+    let present = store.present_version(PROGRAM)?.filter(|present| versions.contains(present));
+    let loser = versions.into_iter().find(|version| version.to_string() == loser);
+    Ok(present.or(loser).unwrap_or(versions[1]))
+}
+
 /// A comparison after the labels were lifted.
 pub(super) fn unblinded(stored: &StoredComparison) -> ComparedCase {
     let (comparison, key) = (&stored.files.comparison, &stored.files.key);
@@ -124,6 +143,10 @@ pub(super) fn unblinded(stored: &StoredComparison) -> ComparedCase {
 
 fn text(analysis: &Analysis) -> String {
     let mut out = format!("{} won against {}\n", analysis.winner_version, analysis.loser_version);
+    if let Some(version) = &analysis.analyzed_version {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "the suggestions are about {version}");
+    }
     for (title, lines) in [("strengths", &analysis.strengths), ("weaknesses", &analysis.weaknesses)]
     {
         // Writing to a string does not fail.
@@ -159,6 +182,7 @@ fn apply(
     let numbers = if numbers.is_empty() { all.as_slice() } else { numbers };
     let lock = keep::lock(store, "analyze")?;
     store.history(PROGRAM)?;
+    // Held to the files once more: they may have been changed since the analysis was made.
     let files = SkillFiles::of(store.skill())?;
     let application: Application = analysis::plan(&files, &analysis.suggestions, numbers);
     let mut code = ExitCode::Success;
@@ -172,6 +196,17 @@ fn apply(
                 code = ExitCode::Failure;
             }
         }
+    }
+    let other = analysis.analyzed_version.as_deref().filter(|analyzed| {
+        let present = store.present_version(PROGRAM).ok().flatten();
+        present.is_none_or(|present| present.to_string() != **analyzed)
+    });
+    if code != ExitCode::Success
+        && let Some(analyzed) = other
+    {
+        printer.say(&format!(
+            "the suggestions are about {analyzed}, and the skill was changed since; `skillgauge restore SKILL {analyzed}` puts it back, `--again` analyses what is there"
+        ));
     }
     if !application.changed.is_empty() {
         let before =

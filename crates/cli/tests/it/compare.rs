@@ -94,6 +94,60 @@ fn the_better_version_wins_and_its_analysis_can_be_applied() {
     assert_eq!(project.read("one-workspace/v2/skill/own.md"), b"Own work.\n");
 }
 
+/// What is suggested is about the version that was analysed, whatever the skill has become.
+#[test]
+fn suggestions_are_held_to_the_analysed_version_and_once_more_to_the_skill() {
+    let project = project(&CASES);
+    let asked = project.path().join("asked").display().to_string();
+    let analyst = ANALYST.replace("cat > /dev/null", &format!("cat >> \"{asked}\""));
+    project.file("comparator.sh", COMPARATOR).file("analyst.sh", &analyst);
+    project.run(&["compare", "one", "--judge", "command:sh ./comparator.sh"]);
+    // The skill is neither of the two any more: its notes are other words, and a new file has the old ones of SKILL.md.
+    let own = String::from_utf8(project.read("one/SKILL.md")).unwrap();
+    project
+        .file("one/notes.md", "Other words.\n")
+        .file("one/SKILL.md", own.replace("Text.", "Own."));
+    project.run(&["snapshot", "one"]);
+    let improver = ["--improver", "command:sh ./analyst.sh"];
+    let shown = project.run(&[&["analyze", "one", "v0", "v1"][..], &improver].concat());
+    // v0 lost, so it is the one to change: it has no notes.
+    assert!(shown.contains("the suggestions are about v0"), "{shown}");
+    assert!(shown.contains("1. body: Clearer."), "{shown}");
+    assert!(
+        shown.contains("a suggestion about notes was dropped: `before` is in no file"),
+        "{shown}"
+    );
+    let asked = String::from_utf8(project.read("asked")).unwrap();
+    assert!(asked.contains("# The files of v0, which is to be changed"), "{asked}");
+    assert!(asked.contains("Text.") && !asked.contains("Other words."), "{asked}");
+    // The skill does not have the passage any more: refused with the reason, and nothing is changed or stored.
+    let shown = project.run(&["analyze", "one", "v0", "v1", "--apply"]);
+    assert!(shown.starts_with("exit code: 1\n"), "{shown}");
+    assert!(
+        shown.contains("suggestion 1 is not applied: `before` is not in the skill any more"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("the suggestions are about v0, and the skill was changed since"),
+        "{shown}"
+    );
+    assert_eq!(project.read("one/notes.md"), b"Other words.\n");
+    assert!(!project.path().join("one-workspace/v3").exists());
+    // After a restore it can be applied.
+    project.run(&["restore", "one", "v0"]);
+    let shown = project.run(&["analyze", "one", "v0", "v1", "--apply"]);
+    assert!(shown.starts_with("exit code: 0\n") && shown.contains("+Clear text."), "{shown}");
+    // The version that the skill is comes before the one that lost.
+    project.run(&["restore", "one", "v1"]);
+    let shown = project.run(&[&["analyze", "one", "v0", "v1", "--again"][..], &improver].concat());
+    assert!(
+        shown.contains("the suggestions are about v1") && shown.contains("1. notes"),
+        "{shown}"
+    );
+    let file = "one-workspace/comparison/v0-v1/analysis.json";
+    assert_eq!(project.exit_code(&["schema", "--check", file]), Some(0));
+}
+
 #[test]
 fn few_cases_show_nothing_and_failures_are_not_counted() {
     let project = project(&["a"]);
@@ -130,7 +184,7 @@ fn without_runs_or_comparisons_there_is_advice() {
     insta::assert_snapshot!(told);
 }
 
-const CASES_JUDGE: &str = r#"#!/bin/sh
+pub(crate) const CASES_JUDGE: &str = r#"#!/bin/sh
 cat > /dev/null
 c='{"details": "It does.", "passed": true}'
 echo "{\"criteria\": {\"C1\": {\"reasoning\": \"It is there.\", \"quotes\": [\"Hello, reader\"], \"score\": 4}}, \"conventions\": {\"description_field\": $c, \"progressive_disclosure\": $c, \"type_alignment\": $c}, \"claims\": [], \"user_notes_summary\": \"\", \"eval_feedback\": \"\"}"

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::command::Project;
-use crate::compare::COMPARATOR;
+use crate::compare::{CASES_JUDGE, COMPARATOR};
 
 /// Greets when the skill says how, and logs each call.
 const AGENT: &str = r#"#!/bin/sh
@@ -34,7 +34,7 @@ echo '{"strengths": [], "weaknesses": ["It says nothing."], "suggestions": [
 "#;
 
 /// The greeter with an analyst that puts this in place of its body.
-fn greeter(after: &str) -> Project {
+pub(crate) fn greeter(after: &str) -> Project {
     let project = crate::run::greeter();
     let log = |name: &str| project.path().join(name).display().to_string();
     project
@@ -80,15 +80,15 @@ fn improve(project: &Project, more: &[&str]) -> Output {
     project.output(&[&IMPROVE, more].concat())
 }
 
-fn lines(project: &Project, log: &str) -> usize {
+pub(crate) fn lines(project: &Project, log: &str) -> usize {
     fs_err::read_to_string(project.path().join(log)).unwrap_or_default().lines().count()
 }
 
-fn json(project: &Project, path: &str) -> Value {
+pub(crate) fn json(project: &Project, path: &str) -> Value {
     serde_json::from_slice(&project.read(path)).unwrap()
 }
 
-fn body(project: &Project) -> String {
+pub(crate) fn body(project: &Project) -> String {
     String::from_utf8(project.read("greeter/SKILL.md")).unwrap()
 }
 
@@ -123,13 +123,87 @@ fn a_skill_that_gets_better_is_adopted() {
     let asked = String::from_utf8(project.read("analyst.log.1")).unwrap();
     assert!(asked.contains("v0 run 1): The reader is greeted: "), "{asked}");
     assert!(asked.contains("There are none: v0 was graded"), "{asked}");
-    for path in ["v0/analysis.json", "comparison/v0-v1/1/comparison.json"] {
+    for path in ["improve.json", "v0/analysis.json", "comparison/v0-v1/1/comparison.json"] {
         let path = format!("greeter-workspace/{path}");
         assert_eq!(project.exit_code(&["schema", "--check", &path]), Some(0), "{path}");
     }
     // A loop that is over is not gone on with: a new one finds nothing to do.
     let shown = project.run(&twice);
     assert!(shown.contains("the evals are too easy"), "{shown}");
+}
+
+/// The same greeter with a suite of criteria from 1 to 5, and a judge that gives 4 or 1.
+fn greeter_with_criteria() -> Project {
+    let project = greeter("Say hello to the reader.");
+    let case = |id: usize| {
+        let criterion = |name: &str, required: bool| serde_json::json!({"criterion": name, "description": "The file says hello to the reader", "required": required});
+        serde_json::json!({"id": format!("case-0{id}"), "prompt": format!("Greet reader number {id}"),
+            "expectations": [criterion("greeting", true)]})
+    };
+    let cases: Vec<Value> = (1..=6).map(case).collect();
+    let suite = serde_json::json!({"version": "1.0", "cases": cases});
+    let log = project.path().join("judge.log").display().to_string();
+    // The task says hello too, so only what the agent wrote counts.
+    let script = CASES_JUDGE.replace(
+        "cat > /dev/null",
+        &format!("echo call >> \"{log}\"\nif grep -q 'Hello, reader'; then s=4; q='[\"Hello, reader\"]'; else s=1; q='[]'; fi"),
+    );
+    let script = script
+        .replace(r#"[\"Hello, reader\"]"#, "$(echo $q | sed 's/\"/\\\"/g' | sed 's/\\\\//g')");
+    let script = script.replace(r#"\"score\": 4"#, r#"\"score\": $s"#);
+    project.file("greeter/evals/evals.json", suite.to_string()).file("judge.sh", script);
+    project
+}
+
+#[test]
+fn a_suite_of_criteria_goes_through_the_same_loop() {
+    let project = greeter_with_criteria();
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("v0: pass rate 0.0 %") && shown.contains("score 1.0"), "{shown}");
+    assert!(shown.contains("v1 is better than v0: +100.0 points"), "{shown}");
+    assert!(body(&project).contains("Say hello to the reader."));
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["conclusion"]["decision"], "adopted");
+    assert_eq!(state["rounds"][1]["measured"]["score"], 4.0);
+    let history = json(&project, "greeter-workspace/history.json");
+    assert_eq!(history["current_version"], 1);
+    assert_eq!(history["versions"][0]["average_score"], 1.0);
+    assert_eq!(history["versions"][1]["average_score"], 4.0);
+    for number in 0..2 {
+        let file = format!("greeter-workspace/grading/case-06_v{number}_run1.json");
+        assert_eq!(project.exit_code(&["schema", "--check", &file]), Some(0), "{file}");
+    }
+    // The analyst hears which criteria failed.
+    let asked = String::from_utf8(project.read("analyst.log.1")).unwrap();
+    assert!(asked.contains("greeting: "), "{asked}");
+}
+
+/// The second version that a loop tries must show more than the first one: six cases are too few for it.
+#[test]
+fn the_second_version_needs_more_cases_than_the_first() {
+    let project = greeter("unused");
+    // The first answer changes nothing that matters, the second one brings the greeting.
+    let analyst = String::from_utf8(project.read("analyst.sh")).unwrap();
+    let analyst = analyst.replace(r#""after": "unused""#, r#""after": "AFTER_NUMBER""#);
+    let choose =
+        "sed \"s/NUMBER/$number/\" | sed -e 's/AFTER_1/Other words./' -e 's/AFTER_2/Say hello./'";
+    project.file("analyst.sh", analyst.replace("sed \"s/NUMBER/$number/\"", choose));
+    let before = body(&project);
+    let output = improve(&project, &["--rounds", "2"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("6 are enough for the first 1, 7 for all 2"), "{shown}");
+    assert!(
+        shown.contains("v0 stays: v2 scores higher, but that may be noise")
+            && shown.contains("fewer than 7 cases can show nothing of version 2 that is tried"),
+        "{shown}"
+    );
+    assert_eq!(body(&project), before);
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["conclusion"]["attempt"], 2);
+    assert_eq!(state["conclusion"]["decision"], "may_be_noise");
 }
 
 #[test]

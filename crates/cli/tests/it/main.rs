@@ -7,6 +7,7 @@ mod bench_agreement;
 mod check;
 mod command;
 mod compare;
+mod compare_run;
 mod demo;
 mod doctor;
 mod estimate;

@@ -79,7 +79,7 @@ fn calls(project: &Project) -> usize {
     fs_err::read_to_string(project.path().join("calls.log")).unwrap_or_default().lines().count()
 }
 
-const RUN: [&str; 6] =
+pub(crate) const RUN: [&str; 6] =
     ["run", "greeter", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
 
 pub(crate) fn run(project: &Project, more: &[&str]) -> Output {

@@ -178,3 +178,28 @@ fn two_at_once_do_not_disturb_each_other() {
     assert_eq!(history["versions"].as_array().unwrap().len(), 6);
     assert_eq!(project.exit_code(&["history", "one"]), Some(0));
 }
+
+/// Without a number the old version is the one before that which is run.
+#[test]
+fn the_old_version_is_the_one_before_or_the_one_that_was_changed() {
+    let project = crate::run::greeter();
+    let args =
+        [&crate::run::RUN[..], &["--runs", "1", "--case", "1", "--baseline", "old"]].concat();
+    let baseline = |number: u64| {
+        let path = format!("greeter-workspace/iteration-{number}/iteration.json");
+        let record: Value = serde_json::from_slice(&project.read(&path)).unwrap();
+        record["baseline"]["version"].clone()
+    };
+    project.run(&["snapshot", "greeter"]);
+    // There is nothing before the first version.
+    assert_eq!(project.exit_code(&args), Some(2));
+    for number in 1..=2 {
+        project.file("greeter/notes.md", format!("Note {number}.\n"));
+        project.run(&["snapshot", "greeter"]);
+    }
+    project.run(&args);
+    assert_eq!(baseline(1), 1);
+    project.file("greeter/notes.md", "Changed and not stored.\n");
+    project.run(&args);
+    assert_eq!(baseline(2), 2);
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 use skillgauge_format::cases::Suggestion;
 
 use super::SkillFiles;
-use super::locate::{FILE, locate};
+use super::locate::{FILE, Misplaced, locate};
 use crate::skill::{Document, SKILL_MD};
 use crate::workspace::{WorkspaceError, write_atomically};
 
@@ -72,8 +72,13 @@ pub fn plan(files: &SkillFiles, suggestions: &[Suggestion], numbers: &[usize]) -
 
 fn apply_one(files: &mut SkillFiles, suggestion: &Suggestion) -> Result<String, String> {
     let named = suggestion.extra.get(FILE).and_then(|file| file.as_str()).unwrap_or(SKILL_MD);
-    let file = locate(files, named, &suggestion.before, &suggestion.after)
-        .map_err(|misplaced| misplaced.to_string())?;
+    let found = locate(files, named, &suggestion.before, &suggestion.after);
+    let file = found.map_err(|misplaced| match misplaced {
+        // These two were held to the files when the analysis was made; so the files were changed since.
+        Misplaced::Nowhere => "`before` is not in the skill any more".to_owned(),
+        Misplaced::Ambiguous { file, count } => format!("`before` is in {file} {count} times now"),
+        Misplaced::Empty | Misplaced::NoChange => misplaced.to_string(),
+    })?;
     let text = files.texts.get(&file).map(String::as_str).unwrap_or_default();
     let changed = text.replacen(&suggestion.before, &suggestion.after, 1);
     let has_front_matter = |text: &str| Document::from_bytes(text.as_bytes()).mapping().is_some();

@@ -1,4 +1,4 @@
-//! The text files of a skill as it is now: what an analysis may change.
+//! The text files of a skill or of one of its versions: what an analysis may change.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -44,7 +44,9 @@ pub struct AnalysisSubject<'a> {
     pub cases: &'a [ComparedCase],
     /// What failed in the gradings, a line each.
     pub failures: &'a [String],
-    /// The skill as it is now.
+    /// The version that is to be changed.
+    pub version: &'a str,
+    /// Its files.
     pub files: &'a SkillFiles,
 }
 
@@ -53,6 +55,7 @@ struct Context<'c> {
     boundary: &'c str,
     winner: &'c str,
     loser: &'c str,
+    version: &'c str,
     files: String,
     comparisons: String,
     gradings: String,
@@ -76,6 +79,7 @@ pub fn question(
         boundary: fence.boundary(),
         winner: subject.winner,
         loser: subject.loser,
+        version: subject.version,
         files: wrap("SKILL", &files),
         comparisons: wrap("COMPARISONS", &comparisons),
         gradings: wrap("GRADINGS", &gradings),
@@ -164,6 +168,7 @@ mod tests {
         let subject = AnalysisSubject {
             winner: "v1",
             loser: "v0",
+            version: "v1",
             cases: &cases,
             failures: &failures,
             files: &files,

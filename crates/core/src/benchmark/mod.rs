@@ -45,6 +45,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::BenchmarkError;
 pub use layout::find_iteration;
+pub(crate) use record::{RunScore, failed_in, score_of};
 use skillgauge_format::evals::{Benchmark, DifferenceVerdict, EvalFeedbackAggregate};
 use skillgauge_format::part::Timestamp;
 

@@ -93,6 +93,20 @@ pub(super) struct Measured {
     pub(super) overall_efficiency: f64,
 }
 
+/// The best score of a criterion or a dimension.
+const BEST_SCORE: f64 = 5.0;
+
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct RunScore {
+    /// The share of its expectations that passed.
+    pub(crate) pass_rate: f64,
+    /// Whether it passed as a whole.
+    pub(crate) passed: bool,
+    /// The mean score of its criteria, or else of its rubric, from 1 to 5.
+    pub(crate) score: Option<f64>,
+}
+
 /// What was read of a run, before its case is known.
 struct Reading {
     /// The grading, and how the agent failed to complete if it did.
@@ -216,6 +230,24 @@ impl Iteration {
 fn name_of_workspace(iteration: &Path) -> Option<String> {
     let workspace = iteration.parent()?.file_name()?.to_str()?;
     workspace.strip_suffix("-workspace").filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// What one finished run says, without its iteration; none when it measured nothing.
+pub(crate) fn score_of(run: &Path) -> Option<RunScore> {
+    let (graded, outcome) = *read_run(run, &mut Reader::new()).state.ok()?;
+    let of_rubric = || graded.rubric.as_ref().map(|rubric| rubric.normalized * BEST_SCORE);
+    Some(RunScore {
+        pass_rate: graded.pass_rate.as_f64(),
+        passed: graded.run_passed && outcome.is_none(),
+        score: graded.overall_score.map(Number::as_f64).or_else(of_rubric),
+    })
+}
+
+/// What failed in one finished run: each expectation with its evidence.
+pub(crate) fn failed_in(run: &Path) -> Vec<(String, Option<String>)> {
+    let Ok(read) = read_run(run, &mut Reader::new()).state else { return Vec::new() };
+    let failed = read.0.expectations.into_iter().filter(|found| !found.passed);
+    failed.map(|found| (found.text, found.evidence)).collect()
 }
 
 fn read_run(path: &Path, reader: &mut Reader) -> Reading {

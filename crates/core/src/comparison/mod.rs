@@ -20,7 +20,7 @@ mod verdict;
 pub use blinding::Blinding;
 pub use decision::{ComparatorAnswer, Concluded, Decision};
 pub use draw::Draw;
-pub use pairs::{CasePair, ComparedRun, Pairs, pairs};
+pub use pairs::{CasePair, ComparedRun, Maker, Pairs, StoredRuns, Task, pairs};
 pub use question::question;
 pub use shown::{Shown, show};
 pub use store::{ComparisonStore, StoredComparison};

@@ -7,7 +7,7 @@
 //! stop --> the best version, and whether it is better than the baseline beyond noise
 //! ```
 //!
-//! What was done is in [`Improvement`], which is written after each step; [`Improvement::next`] says what comes next from
+//! What was done is in [`Improvement`], which is written after each step; [`next`] says what comes next from
 //! nothing but that. The one invariant: a step that is written down is never done, and never paid for, again.
 
 mod change;
@@ -19,7 +19,10 @@ mod step;
 mod tests;
 
 pub use change::{Change, change};
-pub use measured::{Measured, failures};
-pub use outcome::{Conclusion, Decision};
-pub use record::{Compared, Improvement, Round, Setting};
-pub use step::{Rules, Step, Stop};
+pub use measured::{failures, measured};
+pub use outcome::{conclude, fewest_cases, sentence, significance};
+pub use record::{compared, file, load, save};
+pub use skillgauge_format::improve::{
+    Compared, Conclusion, Decision, Improvement, Measured, Round, Setting,
+};
+pub use step::{Rules, Step, Stop, next};

@@ -1,8 +1,9 @@
 //! What comes next, from what was done.
 
-use serde::{Deserialize, Serialize};
+use skillgauge_format::Extra;
+use skillgauge_format::improve::{Improvement, Measured, Round, StopReason, StopRecord};
 
-use super::{Improvement, Measured, Round};
+use super::measured::{beats, is_perfect};
 use crate::version::VersionNumber;
 
 /// So many rounds in a row without a better version end the loop.
@@ -46,8 +47,7 @@ pub enum Step {
 }
 
 /// Why a loop ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "reason", content = "detail", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// The baseline leaves nothing to improve.
     TooEasy,
@@ -74,6 +74,22 @@ impl Stop {
     }
 }
 
+impl From<&Stop> for StopRecord {
+    fn from(stop: &Stop) -> Self {
+        let (reason, detail) = match stop {
+            Stop::TooEasy => (StopReason::TooEasy, None),
+            Stop::Target => (StopReason::Target, None),
+            Stop::Rounds => (StopReason::Rounds, None),
+            Stop::NoImprovement => (StopReason::NoImprovement, None),
+            Stop::DeadEnd(why) => (StopReason::DeadEnd, Some(why)),
+            Stop::Budget(why) => (StopReason::Budget, Some(why)),
+            Stop::Interrupted => (StopReason::Interrupted, None),
+            Stop::Incomplete(why) => (StopReason::Incomplete, Some(why)),
+        };
+        Self { reason, detail: detail.cloned(), extra: Extra::new() }
+    }
+}
+
 impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -91,60 +107,60 @@ impl std::fmt::Display for Stop {
     }
 }
 
-impl Improvement {
-    /// What comes next. Follows from the record alone, so a loop that was killed goes on where it was.
-    pub fn next(&self, rules: &Rules) -> Step {
-        let Some(last) = self.rounds.last() else { return Step::Begin };
-        let version = last.number();
-        if last.measured.is_none() {
-            return Step::Measure { version };
-        }
-        let compared = last.from.map(|old| [VersionNumber(old), version]);
-        if let Some([old, new]) = compared
-            && last.compared.is_none()
-        {
-            return Step::Compare { old, new };
-        }
-        match (self.stop(rules), self.best()) {
-            (Some(stop), _) => Step::Stop(stop),
-            (None, Some((base, _))) => Step::Change { base: base.number(), compared },
-            // The last round is measured, so there is a best one.
-            (None, None) => Step::Measure { version },
-        }
+/// What comes next. Follows from the record alone, so a loop that was killed goes on where it was.
+pub fn next(improvement: &Improvement, rules: &Rules) -> Step {
+    let Some(last) = improvement.rounds.last() else { return Step::Begin };
+    let version = VersionNumber(last.version);
+    if last.measured.is_none() {
+        return Step::Measure { version };
     }
+    let compared = last.from.map(|old| [VersionNumber(old), version]);
+    if let Some([old, new]) = compared
+        && last.compared.is_none()
+    {
+        return Step::Compare { old, new };
+    }
+    match (stop(improvement, rules), best(&improvement.rounds)) {
+        (Some(stop), _) => Step::Stop(stop),
+        (None, Some((base, _))) => Step::Change { base: VersionNumber(base.version), compared },
+        // The last round is measured, so there is a best one.
+        (None, None) => Step::Measure { version },
+    }
+}
 
-    fn stop(&self, rules: &Rules) -> Option<Stop> {
-        let (_, best) = self.best()?;
-        let is_first = self.rounds.len() == 1;
-        if is_first && best.is_perfect() {
-            Some(Stop::TooEasy)
-        } else if best.pass_rate >= rules.target {
-            Some(Stop::Target)
-        } else if self.rounds.len() as u64 > rules.rounds {
-            Some(Stop::Rounds)
-        } else if self.stale() >= PATIENCE {
-            Some(Stop::NoImprovement)
-        } else {
-            self.dead_end.clone().map(Stop::DeadEnd)
+fn stop(improvement: &Improvement, rules: &Rules) -> Option<Stop> {
+    let rounds = &improvement.rounds;
+    let (_, best) = best(rounds)?;
+    if rounds.len() == 1 && is_perfect(best) {
+        Some(Stop::TooEasy)
+    } else if best.pass_rate >= rules.target {
+        Some(Stop::Target)
+    } else if rounds.len() as u64 > rules.rounds {
+        Some(Stop::Rounds)
+    } else if stale(rounds) >= PATIENCE {
+        Some(Stop::NoImprovement)
+    } else {
+        improvement.dead_end.clone().map(Stop::DeadEnd)
+    }
+}
+
+/// The best round that was measured; of equals the first.
+pub(super) fn best<'r>(
+    rounds: impl IntoIterator<Item = &'r Round>,
+) -> Option<(&'r Round, &'r Measured)> {
+    let mut best: Option<(&Round, &Measured)> = None;
+    for round in rounds {
+        let Some(measured) = &round.measured else { continue };
+        if best.is_none_or(|(_, best)| beats(measured, best)) {
+            best = Some((round, measured));
         }
     }
+    best
+}
 
-    /// The best round that was measured; of equals the first.
-    pub fn best(&self) -> Option<(&Round, &Measured)> {
-        let mut best: Option<(&Round, &Measured)> = None;
-        for round in &self.rounds {
-            let Some(measured) = &round.measured else { continue };
-            if best.is_none_or(|(_, best)| measured.beats(best)) {
-                best = Some((round, measured));
-            }
-        }
-        best
-    }
-
-    /// How many rounds were measured since the best one.
-    pub fn stale(&self) -> usize {
-        let best = self.best().map(|(round, _)| round.version);
-        let measured = self.rounds.iter().rev().filter(|round| round.measured.is_some());
-        measured.take_while(|round| Some(round.version) != best).count()
-    }
+/// How many rounds were measured since the best one.
+pub(super) fn stale(rounds: &[Round]) -> usize {
+    let best = best(rounds).map(|(round, _)| round.version);
+    let measured = rounds.iter().rev().filter(|round| round.measured.is_some());
+    measured.take_while(|round| Some(round.version) != best).count()
 }

@@ -1,10 +1,16 @@
 //! The loop as a state machine: driven by scores that are made up.
 
 use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use skillgauge_format::Extra;
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::part::Timestamp;
 
+use super::measured::{beats, is_perfect};
+use super::step::stale;
 use super::*;
+use crate::statistics::{SIGNIFICANCE, sign_flip};
 use crate::version::VersionNumber;
 use crate::workspace::Workspace;
 
@@ -14,7 +20,7 @@ fn empty() -> Improvement {
     Improvement::new(Setting::default(), Timestamp::new("2026-01-01T00:00:00Z"), "0.1.0", 0)
 }
 
-fn measured(rates: &[f64]) -> Measured {
+fn rated(rates: &[f64]) -> Measured {
     let cases = (0..).zip(rates).map(|(case, rate): (u32, _)| (format!("case-{case}"), *rate));
     #[expect(clippy::cast_precision_loss, reason = "a handful of cases")]
     let count = rates.len() as f64;
@@ -27,9 +33,9 @@ fn measured(rates: &[f64]) -> Measured {
     }
 }
 
-fn compared() -> Compared {
+fn compared_once() -> Compared {
     let verdict = DifferenceVerdict::NotEnoughRuns;
-    Compared { old_wins: 1, new_wins: 1, missing: 0, p_value: 1.0, verdict }
+    Compared { old_wins: 1, new_wins: 1, missing: 0, p_value: 1.0, verdict, extra: Extra::new() }
 }
 
 /// Drives a loop with the rates of each version in turn until it stops; gives it with all steps.
@@ -37,23 +43,23 @@ fn drive(rules: &Rules, versions: &[Vec<f64>]) -> (Improvement, Vec<Step>) {
     let mut improvement = empty();
     let mut steps = Vec::new();
     for _ in 0..100 {
-        let step = improvement.next(rules);
+        let step = next(&improvement, rules);
         steps.push(step.clone());
         match step {
-            Step::Begin => improvement.rounds.push(Round::new(VersionNumber(0))),
+            Step::Begin => improvement.rounds.push(Round::new(0)),
             Step::Measure { version } => {
                 let rates = &versions[usize::try_from(version.0).unwrap()];
-                improvement.rounds.last_mut().unwrap().measured = Some(measured(rates));
+                improvement.rounds.last_mut().unwrap().measured = Some(rated(rates));
             }
             Step::Compare { .. } => {
-                improvement.rounds.last_mut().unwrap().compared = Some(compared());
+                improvement.rounds.last_mut().unwrap().compared = Some(compared_once());
             }
             Step::Change { base, .. } => {
                 let version = VersionNumber(improvement.rounds.len() as u64);
                 if version.0 >= versions.len() as u64 {
                     improvement.dead_end = Some("no suggestion is left".to_owned());
                 } else {
-                    let round = Round { from: Some(base.0), ..Round::new(version) };
+                    let round = Round { from: Some(base.0), ..Round::new(version.0) };
                     improvement.rounds.push(round);
                 }
             }
@@ -75,15 +81,15 @@ fn a_perfect_baseline_stops_at_once() {
     let (improvement, steps) = drive(&RULES, &[vec![1.0; 6]]);
     assert_eq!(stop(&steps), Stop::TooEasy);
     assert_eq!(steps.len(), 3, "{steps:?}");
-    let conclusion = improvement.conclude(Stop::TooEasy).unwrap();
+    let conclusion = conclude(&improvement, &Stop::TooEasy).unwrap();
     assert_eq!(conclusion.decision, Decision::BaselineIsBest);
 }
 
 #[test]
 fn all_scores_of_five_are_perfect_too() {
     let five = Measured { score: Some(5.0), runs: 3, passed: 2, ..Measured::default() };
-    assert!(five.is_perfect());
-    assert!(!Measured { score: Some(4.9), ..five }.is_perfect());
+    assert!(is_perfect(&five));
+    assert!(!is_perfect(&Measured { score: Some(4.9), ..five }));
 }
 
 #[test]
@@ -101,18 +107,21 @@ fn a_version_that_reaches_the_target_is_adopted() {
             Step::Stop(Stop::Target),
         ]
     );
-    let conclusion = improvement.conclude(Stop::Target).unwrap();
-    assert_eq!((conclusion.decision, conclusion.current()), (Decision::Adopted, version(1)));
-    assert!(conclusion.sentence().starts_with("v1 is better than v0: +50.0 points"));
+    let conclusion = conclude(&improvement, &Stop::Target).unwrap();
+    assert_eq!(
+        (conclusion.decision, VersionNumber(conclusion.current())),
+        (Decision::Adopted, version(1))
+    );
+    assert!(sentence(&conclusion).starts_with("v1 is better than v0: +50.0 points"));
 }
 
 #[test]
 fn too_few_cases_keep_the_baseline_and_say_so() {
     let (improvement, _) = drive(&RULES, &[vec![0.0; 5], vec![1.0; 5]]);
-    let conclusion = improvement.conclude(Stop::Target).unwrap();
+    let conclusion = conclude(&improvement, &Stop::Target).unwrap();
     assert_eq!(conclusion.decision, Decision::MayBeNoise);
-    assert_eq!(conclusion.current(), VersionNumber(0));
-    assert!(conclusion.sentence().contains("fewer than 6 cases"), "{}", conclusion.sentence());
+    assert_eq!(conclusion.current(), 0);
+    assert!(sentence(&conclusion).contains("fewer than 6 cases"), "{}", sentence(&conclusion));
 }
 
 #[test]
@@ -123,7 +132,7 @@ fn two_rounds_without_improvement_stop_and_the_best_is_not_the_latest() {
     assert_eq!(improvement.rounds.len(), 4);
     // Worse versions are not built upon.
     assert_eq!(improvement.rounds[3].from, Some(1));
-    assert_eq!(improvement.conclude(Stop::NoImprovement).unwrap().current(), VersionNumber(1));
+    assert_eq!(conclude(&improvement, &Stop::NoImprovement).unwrap().current(), 1);
 }
 
 #[test]
@@ -138,25 +147,104 @@ fn the_number_of_rounds_and_a_dead_end_stop() {
 #[test]
 fn nothing_is_concluded_before_the_baseline_is_measured() {
     let mut improvement = empty();
-    assert_eq!(improvement.conclude(Stop::Interrupted), None);
-    improvement.rounds.push(Round::new(VersionNumber(0)));
-    assert_eq!(improvement.conclude(Stop::Interrupted), None);
+    assert_eq!(conclude(&improvement, &Stop::Interrupted), None);
+    improvement.rounds.push(Round::new(0));
+    assert_eq!(conclude(&improvement, &Stop::Interrupted), None);
 }
 
 #[test]
 fn the_record_survives_the_disk_and_refuses_what_it_does_not_know() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::at(folder.path());
-    assert_eq!(Improvement::load(&workspace).unwrap(), None);
+    assert_eq!(load(&workspace).unwrap(), None);
     let (mut improvement, _) = drive(&RULES, &[vec![0.5; 6], vec![1.0; 6]]);
-    improvement.conclusion = improvement.conclude(Stop::DeadEnd("x".to_owned()));
-    improvement.save(&workspace).unwrap();
-    assert_eq!(Improvement::load(&workspace).unwrap(), Some(improvement.clone()));
+    improvement.conclusion = conclude(&improvement, &Stop::DeadEnd("x".to_owned()));
+    save(&improvement, &workspace).unwrap();
+    assert_eq!(load(&workspace).unwrap(), Some(improvement.clone()));
     improvement.version.major = 9;
-    improvement.save(&workspace).unwrap();
-    assert!(Improvement::load(&workspace).unwrap_err().to_string().contains("newer"));
-    fs_err::write(Improvement::file(&workspace), "{}").unwrap();
-    assert!(Improvement::load(&workspace).is_err());
+    save(&improvement, &workspace).unwrap();
+    assert!(load(&workspace).unwrap_err().to_string().contains("newer"));
+    fs_err::write(file(&workspace), "{}").unwrap();
+    assert!(load(&workspace).is_err());
+}
+
+#[test]
+fn the_later_a_version_is_tried_the_more_it_must_show() {
+    let shown: Vec<f64> = (1..=5).map(significance).collect();
+    assert_eq!(shown, [0.05, 0.05 / 3.0, 0.05 / 6.0, 0.005, 0.05 / 15.0]);
+    assert_eq!([1, 2, 3, 4, 5].map(fewest_cases), [6, 7, 8, 9, 10]);
+    // Half of each level is the probability of a lucky gain: all of them together stay at 0.05.
+    let all: f64 = (1..100_000).map(significance).sum();
+    assert!(all / 2.0 <= SIGNIFICANCE, "{all}");
+    // Six cases that all gain are enough for the first version, and not for the second one.
+    let flat = vec![0.5; 6];
+    let (improvement, _) = drive(&RULES, &[flat.clone(), flat.clone(), vec![1.0; 6]]);
+    let conclusion = conclude(&improvement, &Stop::Target).unwrap();
+    assert_eq!((conclusion.best, conclusion.decision), (2, Decision::MayBeNoise));
+    assert_eq!(conclusion.verdict, DifferenceVerdict::NotEnoughRuns);
+    let told = sentence(&conclusion);
+    assert!(
+        told.ends_with("fewer than 7 cases can show nothing of version 2 that is tried"),
+        "{told}"
+    );
+    // With seven they are.
+    let (improvement, _) = drive(&RULES, &[vec![0.5; 7], vec![0.5; 7], vec![1.0; 7]]);
+    assert_eq!(conclude(&improvement, &Stop::Target).unwrap().decision, Decision::Adopted);
+}
+
+#[test]
+fn a_version_that_is_better_is_not_lost_to_a_luckier_one() {
+    // v1 is better in all seven cases. v2 scores higher, by three large gains that may be luck.
+    let lucky = vec![1.0, 1.0, 1.0, 0.1, 0.0, 0.0, 0.0];
+    let (improvement, _) = drive(&RULES, &[vec![0.1; 7], vec![0.3; 7], lucky]);
+    let conclusion = conclude(&improvement, &Stop::NoImprovement).unwrap();
+    assert_eq!((conclusion.best, conclusion.higher), (1, Some(2)));
+    assert_eq!((conclusion.decision, conclusion.current()), (Decision::Adopted, 1));
+    assert!(sentence(&conclusion).ends_with("; v2 scores higher still, but that may be noise"));
+}
+
+/// The pass rates of cases that are run three times each, half of the runs passing, whatever the version.
+fn null(random: &mut ChaCha8Rng, cases: usize) -> Vec<f64> {
+    let run = |random: &mut ChaCha8Rng| f64::from(random.next_u32() & 1) / 3.0;
+    (0..cases).map(|_| run(random) + run(random) + run(random)).collect()
+}
+
+/// The best of several versions, tested as if it had been the only one.
+fn is_fooled_without_correction(improvement: &Improvement, versions: &[Vec<f64>]) -> bool {
+    let (best, _) = super::step::best(&improvement.rounds).unwrap();
+    let best = usize::try_from(best.version).unwrap();
+    let gains: Vec<f64> =
+        versions[best].iter().zip(&versions[0]).map(|(new, old)| new - old).collect();
+    best > 0 && sign_flip(&gains, 0).0 <= SIGNIFICANCE
+}
+
+/// No version differs from any other: a loop that adopts one has been fooled.
+#[test]
+fn loops_without_any_true_difference_adopt_a_version_at_most_as_often_as_promised() {
+    const LOOPS: u32 = 1500;
+    let mut random = ChaCha8Rng::seed_from_u64(20_260_222);
+    let rate = |count: u32| f64::from(count) / f64::from(LOOPS);
+    let (mut stopped, mut long, mut uncorrected) = (0_u32, 0_u32, 0_u32);
+    for _ in 0..LOOPS {
+        let versions: Vec<Vec<f64>> = (0..13).map(|_| null(&mut random, 9)).collect();
+        let is_adopted = |improvement: &Improvement| {
+            let conclusion = conclude(improvement, &Stop::Rounds).unwrap();
+            u32::from(conclusion.decision == Decision::Adopted)
+        };
+        // With the rules of the loop, which give up after two rounds without a gain.
+        stopped += is_adopted(&drive(&RULES, &versions).0);
+        // And when somebody goes on and on: twelve versions.
+        let mut improvement = empty();
+        for (version, rates) in (0..).zip(&versions) {
+            improvement.rounds.push(Round { measured: Some(rated(rates)), ..Round::new(version) });
+        }
+        long += is_adopted(&improvement);
+        uncorrected += u32::from(is_fooled_without_correction(&improvement, &versions));
+    }
+    assert!(rate(stopped) <= SIGNIFICANCE, "{stopped} of {LOOPS}");
+    assert!(rate(long) <= SIGNIFICANCE, "{long} of {LOOPS}");
+    // Without the correction the promise is broken, so this test can fail.
+    assert!(rate(uncorrected) > SIGNIFICANCE, "{uncorrected} of {LOOPS}; {stopped}, {long}");
 }
 
 proptest! {
@@ -178,17 +266,18 @@ proptest! {
             seen.push(step);
         }
         prop_assert!(improvement.rounds.len() as u64 <= rounds + 1);
-        prop_assert!(improvement.stale() <= 2);
-        let conclusion = improvement.conclude(stop(&steps)).unwrap();
+        prop_assert!(stale(&improvement.rounds) <= 2);
+        let conclusion = conclude(&improvement, &stop(&steps)).unwrap();
         let best = improvement.rounds.iter().find(|round| round.version == conclusion.best);
         let best = best.unwrap().measured.as_ref().unwrap();
-        for round in &improvement.rounds {
-            prop_assert!(!round.measured.as_ref().unwrap().beats(best));
-        }
+        let higher = |round: &&Round| beats(round.measured.as_ref().unwrap(), best);
         if conclusion.decision == Decision::Adopted {
-            prop_assert!(conclusion.p_value <= 0.05 && conclusion.difference > 0.0);
+            prop_assert!(conclusion.p_value <= conclusion.significance + 5e-5);
+            prop_assert!(conclusion.difference > 0.0);
+            prop_assert_eq!(improvement.rounds.iter().any(|r| higher(&r)), conclusion.higher.is_some());
         } else {
-            prop_assert_eq!(conclusion.current(), VersionNumber(0));
+            prop_assert_eq!(improvement.rounds.iter().find(higher), None);
+            prop_assert_eq!(conclusion.current(), 0);
         }
     }
 
@@ -202,6 +291,6 @@ proptest! {
         let (improvement, steps) = drive(&RULES, &versions);
         let text = serde_json::to_string(&improvement).unwrap();
         let again: Improvement = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(again.next(&RULES), steps.last().unwrap().clone());
+        prop_assert_eq!(next(&again, &RULES), steps.last().unwrap().clone());
     }
 }

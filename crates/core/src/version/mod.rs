@@ -36,7 +36,7 @@ pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
 pub(crate) use platform::{FileMode, mode_of, open_file, temporary_file};
 pub use restore::Restored;
-pub use scores::VersionScores;
+pub use scores::{VersionScores, run_scores};
 pub use snapshot::{Initialised, Snapshot, StarterSuite};
 
 /// Says which commit a skill is at: the edge to version control, which this crate does not call.

@@ -15,7 +15,8 @@ pub struct Overview {
     pub versions: Vec<VersionLine>,
     /// The version that is being worked on.
     pub current_version: u64,
-    /// The version with the highest mean score, the earlier one on a tie; null without gradings.
+    /// The version with the highest pass rate, then the highest mean score, then the earlier one: as `improve` has it; null
+    /// without gradings.
     pub best_version: Option<u64>,
     /// What was passed over.
     pub warnings: Vec<String>,
@@ -27,13 +28,13 @@ pub struct VersionLine {
     /// What the history says.
     #[serde(flatten)]
     pub version: Version,
-    /// How many gradings there are.
+    /// How many graded runs there are.
     pub gradings: u64,
-    /// How many of them passed.
+    /// How many of them passed as a whole.
     pub passed: u64,
-    /// Share of the gradings that passed; null without gradings.
+    /// The share of expectations that passed, as the mean over cases; null without gradings.
     pub pass_rate: Option<f64>,
-    /// The interval of that share with a confidence of 95 %; null without gradings.
+    /// The interval of that rate with a confidence of 95 %; null without gradings.
     pub pass_rate_interval: Option<[f64; 2]>,
 }
 
@@ -41,7 +42,7 @@ impl VersionStore {
     /// Reads the history and the gradings.
     pub fn overview(&self, program: &str) -> Result<Overview, VersionError> {
         let history = self.history(program)?;
-        let Gradings { scores, mut warnings, .. } = self.gradings()?;
+        let Gradings { scores, mut warnings, .. } = self.graded()?;
         let known = history.versions.len() as u64;
         for unknown in scores.keys().filter(|version| version.0 >= known) {
             warnings.push(format!("there are gradings of {unknown}, which is in no history"));
@@ -53,7 +54,7 @@ impl VersionStore {
         let versions: Vec<VersionLine> = history.versions.iter().map(line).collect();
         let best = best(history.versions.iter().filter_map(|version| {
             let scores = scores.get(&VersionNumber(version.version))?;
-            Some((version.version, scores.mean()?, scores.pass_rate()?))
+            Some((version.version, scores.pass_rate()?, scores.mean()))
         }));
         Ok(Overview {
             versions,
@@ -64,9 +65,9 @@ impl VersionStore {
     }
 }
 
-/// The version with the highest score, then the highest pass rate, then the earliest.
-fn best(scored: impl Iterator<Item = (u64, f64, f64)>) -> Option<u64> {
-    let better = |best: (u64, f64, f64), next: (u64, f64, f64)| {
+/// The version with the highest pass rate, then the highest score, then the earliest.
+fn best(scored: impl Iterator<Item = (u64, f64, Option<f64>)>) -> Option<u64> {
+    let better = |best: (u64, f64, Option<f64>), next: (u64, f64, Option<f64>)| {
         if (next.1, next.2) > (best.1, best.2) { next } else { best }
     };
     scored.reduce(better).map(|(version, ..)| version)
@@ -80,8 +81,8 @@ impl VersionLine {
         }
         Self {
             version,
-            gradings: scores.gradings,
-            passed: scores.passed,
+            gradings: scores.gradings(),
+            passed: scores.passed(),
             pass_rate: scores.pass_rate(),
             pass_rate_interval: scores.interval().map(|interval| [interval.low, interval.high]),
         }
@@ -92,7 +93,7 @@ impl Overview {
     /// A table for people.
     pub fn to_text(&self) -> String {
         let mut out = String::from(
-            "version  time                  score  passed   interval   commit   description\n",
+            "version  time                  pass rate   interval  score  passed  commit   description\n",
         );
         for line in &self.versions {
             let version = &line.version;
@@ -102,13 +103,15 @@ impl Overview {
                 0 => "-".to_owned(),
                 all => format!("{}/{all}", line.passed),
             };
+            let rate =
+                line.pass_rate.map_or("-".to_owned(), |rate| format!("{:.0}%", rate * 100.0));
             let interval = line.pass_rate_interval.map_or("-".to_owned(), |[low, high]| {
                 format!("{:.0}-{:.0}%", low * 100.0, high * 100.0)
             });
             let commit = version.git_hash.as_deref().unwrap_or("-");
             let _ = writeln!(
                 out,
-                "{:<7}  {:<20}  {score:>5}  {passed:>6}  {interval:>9}  {:<7}  {}{}",
+                "{:<7}  {:<20}  {rate:>9}  {interval:>9}  {score:>5}  {passed:>6}  {:<7}  {}{}",
                 VersionNumber(version.version),
                 version.timestamp.as_str(),
                 commit.get(..7).unwrap_or(commit),
@@ -141,8 +144,12 @@ mod tests {
 
     #[test]
     fn the_earlier_of_equals_is_best() {
-        assert_eq!(best([(0, 3.0, 0.5), (1, 4.0, 0.5), (2, 4.0, 0.5)].into_iter()), Some(1));
-        assert_eq!(best([(0, 4.0, 0.5), (1, 4.0, 0.6)].into_iter()), Some(1));
+        let one = |version: u64, rate: f64, score: f64| (version, rate, Some(score));
+        let three = [one(0, 0.5, 3.0), one(1, 0.5, 4.0), one(2, 0.5, 4.0)];
+        assert_eq!(best(three.into_iter()), Some(1));
+        assert_eq!(best([one(0, 0.5, 4.0), one(1, 0.6, 3.0)].into_iter()), Some(1));
+        // Without scores the rates decide alone.
+        assert_eq!(best([(0, 0.6, None), (1, 0.6, None), (2, 0.7, None)].into_iter()), Some(2));
         assert_eq!(best(std::iter::empty()), None);
     }
 }

@@ -12,6 +12,9 @@ pub struct Analysis {
     pub winner_version: String,
     /// The version that lost.
     pub loser_version: String,
+    /// The version that the suggestions are about: each `before` is in its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analyzed_version: Option<String>,
     /// What the winner did better.
     pub strengths: Vec<String>,
     /// What the loser got wrong.

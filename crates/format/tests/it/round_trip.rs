@@ -100,7 +100,9 @@ fn at_every_object(
 
 /// Objects whose keys are data and not fields.
 fn is_map(name: &str, path: &str) -> bool {
-    ["/tool_calls", "/rubric_scores", "/rubric_dimensions"].iter().any(|map| path.ends_with(map))
+    ["/tool_calls", "/rubric_scores", "/rubric_dimensions", "/measured/cases"]
+        .iter()
+        .any(|map| path.ends_with(map))
         || name == "agentskills/feedback.json"
 }
 

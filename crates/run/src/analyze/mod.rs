@@ -1,7 +1,7 @@
 //! Has a model say why a version won and what to change; a suggestion that is not in the files is sent back once.
 //!
-//! The one invariant: every suggestion of the analysis replaces a passage that is really in the skill; the others are named
-//! in its notes.
+//! The one invariant: every suggestion of the analysis replaces a passage that is really in the version that was analysed; the
+//! others are named in its notes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,12 @@ async fn make(
         match put(&misplaced).await {
             Ok(second) => {
                 let corrected = sort(subject.files, second.suggestions);
-                kept.extend(corrected.kept);
+                // A model that gives all suggestions again would have the same passage replaced twice.
+                for suggestion in corrected.kept {
+                    if kept.iter().all(|known| known.before != suggestion.before) {
+                        kept.push(suggestion);
+                    }
+                }
                 notes.extend(corrected.misplaced.iter().map(|(suggestion, reason)| {
                     format!("a suggestion about {} was dropped: {reason}", suggestion.area)
                 }));
@@ -78,6 +83,7 @@ async fn make(
     Ok(Analysis {
         winner_version: subject.winner.to_owned(),
         loser_version: subject.loser.to_owned(),
+        analyzed_version: Some(subject.version.to_owned()),
         strengths: first.strengths,
         weaknesses: first.weaknesses,
         suggestions: kept,

@@ -31,6 +31,8 @@ pub struct EvaluatorSettings {
     pub judge: Option<Judge>,
     /// The skill's folder.
     pub skill: PathBuf,
+    /// The folder that the suite's input files are found in.
+    pub inputs_from: PathBuf,
     /// The skill's name.
     pub skill_name: String,
     /// The skill's version.
@@ -137,7 +139,7 @@ impl Shared {
             checks: Arc::clone(checks),
             skill_dir: Some(settings.skill.clone()),
             skill_name: Some(settings.skill_name.clone()),
-            inputs: input_files(case, Some(&settings.skill), Some(settings.workspace.root())),
+            inputs: input_files(case, Some(&settings.inputs_from), Some(settings.workspace.root())),
         };
         let structural = check_and_store(&settings.scripts, job).await;
         structural.map(Some).map_err(|error| error.to_string())

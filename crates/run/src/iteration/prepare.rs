@@ -19,6 +19,9 @@ use crate::agent::{AgentTask, InputError, SkillError, TaskSkill};
 pub struct Request {
     /// The skill's folder.
     pub skill: PathBuf,
+    /// The folder that the suite's input files are found in: the skill's own, or that of the present skill when a stored
+    /// version is run, so that all versions get the same files.
+    pub inputs_from: PathBuf,
     /// The skill's version in the workspace's history, if it has one.
     pub version: Option<u64>,
     /// The workspace's folder.
@@ -189,7 +192,8 @@ fn tasks(
     let (mut tasks, mut errors) = (BTreeMap::new(), Vec::new());
     let wanted = ids(request);
     for case in request.suite.cases().filter(|case| wanted.iter().any(|id| *id == case.id())) {
-        let found = inputs::read(case, request.suite.dialect(), &request.skill, &request.workspace);
+        let found =
+            inputs::read(case, request.suite.dialect(), &request.inputs_from, &request.workspace);
         let inputs = found.unwrap_or_else(|found| {
             errors.extend(found.into_iter().map(|error| (case.id().into_owned(), error)));
             Vec::new()

@@ -249,8 +249,14 @@ fn analysis(suggestions: &[Value]) -> Value {
 async fn analyzed(server: &Server) -> skillgauge_format::cases::Analysis {
     let shop = Shop::new(&["case-one"]);
     let files = SkillFiles::of(&shop.skill()).unwrap();
-    let subject =
-        AnalysisSubject { winner: "v1", loser: "v0", cases: &[], failures: &[], files: &files };
+    let subject = AnalysisSubject {
+        winner: "v1",
+        loser: "v0",
+        version: "v1",
+        cases: &[],
+        failures: &[],
+        files: &files,
+    };
     let analyst = Analyst {
         model: model("openai:gpt-4o", &access(server)),
         seed: 42,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use skillgauge_core::improve::{Improvement, Round};
+use skillgauge_core::improve::{self, Round};
+use skillgauge_core::version::VersionScores;
 use skillgauge_core::workspace::Workspace;
 
 use super::json::{Problem, as_text, items, load, number, text, truth};
@@ -122,12 +123,31 @@ impl Versions {
             }
         }
         found.read_improvement(workspace);
+        found.read_runs(workspace);
         found
+    }
+
+    /// Adds what the graded runs say of versions that have no gradings of their own.
+    fn read_runs(&mut self, workspace: &Path) {
+        match skillgauge_core::version::run_scores(&Workspace::at(workspace)) {
+            Ok(mut scores) => {
+                for version in self.versions.iter_mut().filter(|version| version.gradings == 0) {
+                    let number = version.name.parse().ok();
+                    if let Some(scores) = number.and_then(|number| scores.remove(&number)) {
+                        version.take(&scores);
+                    }
+                }
+            }
+            Err(error) => {
+                let (file, message) = ("iterations".to_owned(), error.to_string());
+                self.problems.push(Problem { file, message });
+            }
+        }
     }
 
     /// Adds what an improve loop knows of its versions, where the gradings do not say it.
     fn read_improvement(&mut self, workspace: &Path) {
-        let improvement = match Improvement::load(&Workspace::at(workspace)) {
+        let improvement = match improve::load(&Workspace::at(workspace)) {
             Ok(Some(improvement)) => improvement,
             Ok(None) => return,
             Err(error) => {
@@ -135,9 +155,9 @@ impl Versions {
                 return self.problems.push(Problem { file, message });
             }
         };
-        self.conclusion = improvement.conclusion.map(|found| found.sentence());
+        self.conclusion = improvement.conclusion.as_ref().map(improve::sentence);
         for round in improvement.rounds {
-            let name = round.number().to_string();
+            let name = format!("v{}", round.version);
             if let Some(version) = self.versions.iter_mut().find(|version| version.name == name) {
                 version.add(round);
             }
@@ -215,7 +235,18 @@ impl Version {
         }
     }
 
-    /// Runs of the `evals` dialect have no gradings of versions; the loop has their pass rates.
+    /// Runs of the `evals` dialect have no gradings of versions: a mean score where they have rubrics, else a pass rate.
+    fn take(&mut self, scores: &VersionScores) {
+        let (score, scale, interval) = match scores.average() {
+            Some(score) => (Some(score), 5.0, scores.average_interval()),
+            None => (scores.pass_rate(), 1.0, scores.interval()),
+        };
+        (self.score, self.scale) = (score, scale);
+        self.interval = interval.map(|interval| (interval.low, interval.high));
+        self.gradings = usize::try_from(scores.gradings()).unwrap_or(usize::MAX);
+    }
+
+    /// What a loop knows of it.
     fn add(&mut self, round: Round) {
         self.changes = round.changes;
         if let (Some(measured), None) = (round.measured, self.score) {
@@ -308,5 +339,35 @@ mod tests {
         assert_eq!(found.comparisons[0].disagreement, Some(true));
         assert_eq!(found.analyses[0].suggestions.len(), 2);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
+    }
+
+    #[test]
+    fn versions_of_the_evals_dialect_have_the_pass_rates_of_their_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, value: &Value| {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, value.to_string()).unwrap();
+        };
+        let versions = json!({"versions": [{"version": 0}, {"version": 1}], "current_version": 1});
+        write("history.json", &versions);
+        let text = include_str!("../../../format/testdata/skillgauge/iteration.json");
+        let mut record: Value = serde_json::from_str(text).unwrap();
+        record["version"] = 1.into();
+        write("iteration-1/iteration.json", &record);
+        let text = include_str!("../../../format/testdata/skillgauge/run.json");
+        let mut run: Value = serde_json::from_str(text).unwrap();
+        (run["outcome"], run["reason"]) = ("completed".into(), "completed".into());
+        for (case, passed) in [("a", true), ("b", false)] {
+            let run_folder = format!("iteration-1/eval-{case}/with_skill/run-1");
+            write(&format!("{run_folder}/run.json"), &run);
+            let grading = json!({"expectations": [{"text": "t", "passed": passed}]});
+            write(&format!("{run_folder}/grading.json"), &grading);
+        }
+        let found = Versions::read(folder.path());
+        assert_eq!((found.versions[0].score, found.versions[0].gradings), (None, 0));
+        let version = &found.versions[1];
+        assert_eq!((version.score, version.scale, version.gradings), (Some(0.5), 1.0, 2));
+        assert!(version.interval.is_some_and(|(low, high)| low < 0.2 && high > 0.8));
     }
 }

@@ -12,7 +12,7 @@ mod work;
 
 use std::sync::Arc;
 
-use skillgauge_core::improve::{Improvement, Rules, Setting};
+use skillgauge_core::improve::{self, Improvement, Rules, Setting};
 use skillgauge_core::version::VersionStore;
 use skillgauge_run::iteration::Budget;
 
@@ -68,7 +68,7 @@ fn begin(
     printer: &Printer,
 ) -> Result<Improvement, CommandError> {
     let workspace = store.workspace();
-    let found = Improvement::load(workspace)?.filter(|found| found.conclusion.is_none());
+    let found = improve::load(workspace)?.filter(|found| found.conclusion.is_none());
     match found {
         Some(found) if args.fresh => {
             printer.say(&format!("the loop of {} is left as it is", found.started.as_str()));

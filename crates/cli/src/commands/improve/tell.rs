@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use skillgauge_core::improve::{Change, Compared, Improvement, Measured, Round, Stop};
+use skillgauge_core::improve::{
+    self, Change, Compared, Improvement, Measured, Round, Stop, fewest_cases,
+};
 use skillgauge_core::version::VersionNumber;
 use skillgauge_format::write;
 use skillgauge_run::iteration::Spent;
@@ -34,10 +36,18 @@ pub(super) fn plan(
         args.rounds,
         models.analyst.model.name()
     ));
-    if cases < skillgauge_core::statistics::FEWEST_CASES {
-        printer.say(&format!(
-            "warning: {cases} cases can show no difference beyond noise, so the baseline will stay; 6 cases or more can"
-        ));
+    let (cases, all) = (cases as u64, fewest_cases(args.rounds));
+    let shown = (1..=args.rounds).take_while(|attempt| fewest_cases(*attempt) <= cases).count();
+    match shown {
+        0 => printer.say(&format!(
+            "warning: {cases} cases can show no difference beyond noise, so the baseline will stay; {} cases or more can",
+            fewest_cases(1)
+        )),
+        _ if cases < all => printer.say(&format!(
+            "note: the more versions are tried, the more cases it takes to show that one is better: {cases} are enough for the first {shown}, {all} for all {}",
+            args.rounds
+        )),
+        _ => {}
     }
 }
 
@@ -109,7 +119,7 @@ fn text(improvement: &Improvement) -> String {
     }
     let sentence = improvement.conclusion.as_ref().map_or_else(
         || "nothing can be said: the baseline was not measured completely".to_owned(),
-        skillgauge_core::improve::Conclusion::sentence,
+        improve::sentence,
     );
     let _ = writeln!(out, "{sentence}");
     out
@@ -117,8 +127,8 @@ fn text(improvement: &Improvement) -> String {
 
 fn line(round: &Round) -> String {
     let mut line = match round.from {
-        Some(from) => format!("{} (from {})", round.number(), VersionNumber(from)),
-        None => format!("{} (baseline)", round.number()),
+        Some(from) => format!("{} (from {})", VersionNumber(round.version), VersionNumber(from)),
+        None => format!("{} (baseline)", VersionNumber(round.version)),
     };
     match &round.measured {
         Some(measured) => {
@@ -143,7 +153,7 @@ fn rate(measured: &Measured) -> String {
 }
 
 fn outcome(compared: &Compared) -> String {
-    let Compared { old_wins, new_wins, missing, p_value, verdict } = compared;
+    let Compared { old_wins, new_wins, missing, p_value, verdict, .. } = compared;
     if old_wins + new_wins == 0 {
         return "not compared".to_owned();
     }

@@ -6,7 +6,7 @@ use skillgauge_core::analysis::{self, AnalysisSubject, ComparedCase, SkillFiles}
 use skillgauge_core::benchmark::Aggregate;
 use skillgauge_core::comparison::{ComparisonStore, overall, pairs};
 use skillgauge_core::improve::{
-    Change, Compared, Improvement, Measured, Round, Rules, Setting, Step, Stop, change, failures,
+    self, Change, Improvement, Round, Rules, Setting, Step, Stop, change, failures,
 };
 use skillgauge_core::version::{Snapshot, VersionNumber, VersionStore};
 use skillgauge_core::workspace::{Iteration, WorkspaceLock, write_json};
@@ -46,7 +46,7 @@ impl Work<'_> {
     /// Step by step to the end, or to what keeps us from it.
     pub(super) fn go(mut self, format: ImproveFormat) -> Outcome {
         loop {
-            let ended = match self.improvement.next(&self.rules) {
+            let ended = match improve::next(&self.improvement, &self.rules) {
                 Step::Stop(stop) => Some(stop),
                 _ if self.session.cancel.is_cancelled() => Some(Stop::Interrupted),
                 Step::Begin => self.begin()?,
@@ -61,7 +61,7 @@ impl Work<'_> {
     }
 
     fn save(&self) -> Result<(), CommandError> {
-        Ok(self.improvement.save(self.store.workspace())?)
+        Ok(improve::save(&self.improvement, self.store.workspace())?)
     }
 
     /// Why a step that failed did: the user, a limit, or this reason.
@@ -75,7 +75,7 @@ impl Work<'_> {
     fn begin(&mut self) -> Done {
         let stored = self.store.snapshot(None, &keep::stamp(self.lock))?;
         snapshot::tell(&stored, self.printer);
-        self.improvement.rounds.push(Round::new(stored.version()));
+        self.improvement.rounds.push(Round::new(stored.version().0));
         self.save()?;
         Ok(None)
     }
@@ -111,7 +111,7 @@ impl Work<'_> {
             Err(stop) => return Ok(Some(stop)),
         };
         let number = iteration.number().unwrap_or_default();
-        let Some(measured) = Measured::of(&aggregate.benchmark, number) else {
+        let Some(measured) = improve::measured(&aggregate.benchmark, number) else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
         };
         self.printer.say(&tell::measured(version, &measured));
@@ -132,7 +132,7 @@ impl Work<'_> {
             return Ok(Ok(found));
         }
         let ran = measurement.drive(&self.budget, self.lock)?;
-        Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer)?;
+        Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer, run::SAME)?;
         let driven = &ran.driven;
         let lacking = driven.missing.len() + driven.not_graded.len();
         if driven.judge_errors > 0 {
@@ -191,7 +191,7 @@ impl Work<'_> {
                 }
             }
         }
-        let compared = Compared::new(&compare_command::overall_of(&done, versions), cases);
+        let compared = improve::compared(&compare_command::overall_of(&done, versions), cases);
         // A comparator that fails costs only what it would have said; a limit or the user ends the loop.
         if compared.missing > 0 && self.models.comparator.is_some() {
             let pause = self.pause(String::new());
@@ -228,14 +228,14 @@ impl Work<'_> {
         let version = stored.version();
         snapshot::tell(&stored, self.printer);
         // A version that is there already is new to the loop when it was killed before it could write it down.
-        if self.improvement.rounds.iter().any(|round| round.number() == version) {
+        if self.improvement.rounds.iter().any(|round| round.version == version.0) {
             return self.dead_end(format!("the suggestions lead back to {version}"));
         }
         self.improvement.rounds.push(Round {
             from: Some(base.0),
             changes: found.changes,
             left_out: found.left_out,
-            ..Round::new(version)
+            ..Round::new(version.0)
         });
         self.save()?;
         Ok(None)
@@ -299,8 +299,14 @@ impl Work<'_> {
             if is_new_better { (&overall.new, &overall.old) } else { (&overall.old, &overall.new) };
         let failures = self.failures(base)?;
         let files = SkillFiles::of(&self.store.folder(base))?;
-        let subject =
-            AnalysisSubject { winner, loser, cases: &cases, failures: &failures, files: &files };
+        let subject = AnalysisSubject {
+            winner,
+            loser,
+            version: &base.to_string(),
+            cases: &cases,
+            failures: &failures,
+            files: &files,
+        };
         let analyst = &self.models.analyst;
         self.printer.say(&format!("asking {} what to change in {base}", analyst.model.name()));
         let work = analyze(&subject, analyst, &self.budget, &self.session.cancel);
@@ -311,7 +317,7 @@ impl Work<'_> {
     fn failures(&self, base: VersionNumber) -> Result<Vec<String>, CommandError> {
         let rounds = self.improvement.rounds.iter();
         let measured =
-            rounds.filter(|round| round.number() == base).find_map(|r| r.measured.as_ref());
+            rounds.filter(|round| round.version == base.0).find_map(|r| r.measured.as_ref());
         let Some(measured) = measured else { return Ok(Vec::new()) };
         let iteration = self.store.workspace().iteration(measured.iteration);
         let aggregate = run::aggregate(&iteration, &iteration.record()?)?;
@@ -320,9 +326,9 @@ impl Work<'_> {
 
     /// Makes the skill what it should be now, and says what came out.
     fn end(mut self, stop: &Stop, format: ImproveFormat) -> Outcome {
-        let conclusion = self.improvement.conclude(stop.clone());
+        let conclusion = improve::conclude(&self.improvement, stop);
         if let Some(conclusion) = &conclusion {
-            self.put(conclusion.current())?;
+            self.put(VersionNumber(conclusion.current()))?;
         }
         self.improvement.conclusion = conclusion;
         if !stop.is_pause() {

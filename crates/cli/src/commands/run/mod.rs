@@ -22,7 +22,8 @@ use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{Measurement, Ran};
-pub(super) use summary::{Ended, aggregate};
+pub(super) use request::matching;
+pub(super) use summary::{Ended, SAME, aggregate};
 pub(super) use target::{Target, policy};
 
 pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {

@@ -48,10 +48,15 @@ impl Asked {
         let (agent, agent_version) = agent(args, session, executor, printer)?;
         let history = history(&target.workspace);
         let judge = open_judge(args, target, session)?;
+        let version = match target.version {
+            Some(version) => Some(version.0),
+            None => present_version(&target.skill, history.as_ref())?,
+        };
         let runs = settings.runs(args.runs).unwrap_or(config.runs_per_eval);
         let request = Request {
             skill: target.skill.clone(),
-            version: present_version(&target.skill, history.as_ref())?,
+            inputs_from: target.inputs_from.clone(),
+            version,
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -61,7 +66,7 @@ impl Asked {
             judge: judge.as_ref().map(|judge| judge.model.name().to_string()),
             judge_votes: judge.as_ref().map_or(1, |judge| judge.votes.get()),
             runs: u32::try_from(runs).unwrap_or(u32::MAX),
-            baseline: baseline(args, target, history.as_ref())?,
+            baseline: baseline(args, target, history.as_ref(), version)?,
             timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
             seed: settings.seed(args.seed),
         };
@@ -89,6 +94,7 @@ impl Asked {
             checks: std::mem::take(&mut self.checks),
             judge: self.judge.clone(),
             skill: target.skill.clone(),
+            inputs_from: target.inputs_from.clone(),
             version: graded_version(prepared, target),
             workspace: target.workspace.clone(),
             skill_name: prepared.record.skill_name.clone(),
@@ -102,8 +108,11 @@ impl Asked {
     }
 }
 
-/// The cases that `--case` names; all when it names none.
-fn matching(args: &RunArgs, target: &Target) -> Result<Vec<String>, CommandError> {
+/// The cases that `--case` names; none when it names none, which means all.
+pub(in crate::commands) fn matching(
+    args: &RunArgs,
+    target: &Target,
+) -> Result<Vec<String>, CommandError> {
     let all: Vec<String> = target.suite.cases().map(|case| case.id().into_owned()).collect();
     if args.cases.is_empty() {
         return Ok(Vec::new());
@@ -225,20 +234,22 @@ fn history(workspace: &Workspace) -> Option<History> {
     skillgauge_format::read::<History>(&bytes).ok().map(|read| read.value)
 }
 
+/// What the skill, which is this version or none, is compared with.
 fn baseline(
     args: &RunArgs,
     target: &Target,
     history: Option<&History>,
+    version: Option<u64>,
 ) -> Result<Option<BaselineRequest>, CommandError> {
     let wanted = match args.baseline {
         Some(wanted) => wanted,
         None if target.suite.config().baseline_comparison => BaselineArg::Without,
         None => BaselineArg::None,
     };
-    let version = match wanted {
+    let named = match wanted {
         BaselineArg::None => return Ok(None),
         BaselineArg::Without => return Ok(Some(BaselineRequest::Without)),
-        BaselineArg::Old(version) => version,
+        BaselineArg::Old(named) => named,
     };
     let no_versions = || {
         CommandError::usage(
@@ -247,9 +258,11 @@ fn baseline(
         )
     };
     let history = history.ok_or_else(no_versions)?;
-    let number = match version {
-        Some(number) => number,
-        None => history.current_version.checked_sub(1).ok_or_else(no_versions)?,
+    let number = match (named, version) {
+        (Some(number), _) => number,
+        (None, Some(version)) => version.checked_sub(1).ok_or_else(no_versions)?,
+        // What was changed since the last snapshot is compared with the version that it was changed from.
+        (None, None) => history.current_version,
     };
     let entry = history.versions.iter().find(|entry| entry.version == number).ok_or_else(|| {
         CommandError::usage(

@@ -18,6 +18,10 @@ use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
+/// What to do about runs that are missing or not graded.
+pub(in crate::commands) const SAME: &str =
+    "the same command tries them again; what has a result is not run twice";
+
 /// So many missing runs are named.
 const NAMED: usize = 5;
 
@@ -34,7 +38,7 @@ impl Ended<'_> {
         if self.args.shard.is_some() && self.ran.driven.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
-        self.say_missing(printer);
+        self.say_missing(printer, SAME);
         self.say_spent(printer);
         if is_interrupted {
             printer.say("the same command goes on where this one stopped");
@@ -54,9 +58,10 @@ impl Ended<'_> {
         &self,
         session: &Session,
         printer: &Printer,
+        remedy: &str,
     ) -> Result<(), CommandError> {
         self.mark(session.cancel.is_cancelled())?;
-        self.say_missing(printer);
+        self.say_missing(printer, remedy);
         Ok(())
     }
 
@@ -87,7 +92,7 @@ impl Ended<'_> {
         self.ran.begun.iteration.write_record(&record).map_err(super::workspace_error)
     }
 
-    fn say_missing(&self, printer: &Printer) {
+    fn say_missing(&self, printer: &Printer, remedy: &str) {
         let say = |what: &str, list: &[(RunId, String)]| {
             if list.is_empty() {
                 return;
@@ -108,7 +113,7 @@ impl Ended<'_> {
         let is_incomplete =
             !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty();
         if is_incomplete {
-            printer.say("the same command tries them again; what has a result is not run twice");
+            printer.say(remedy);
         }
     }
 

@@ -6,6 +6,7 @@ use skillgauge_core::finding::Level;
 use skillgauge_core::profile::{Policy, Profile, Strictness};
 use skillgauge_core::skill::Skill;
 use skillgauge_core::validate::Checked;
+use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::{Dialect, Suite};
 
@@ -13,10 +14,17 @@ use crate::Printer;
 use crate::args::RunArgs;
 use crate::printer::CommandError;
 
+/// The rule about the name of a skill's folder.
+const FOLDER_NAME: &str = "NAME_FOLDER_MISMATCH";
+
 /// What is measured.
 #[derive(Debug)]
 pub(in crate::commands) struct Target {
     pub(super) skill: PathBuf,
+    /// The folder with the suite's input files.
+    pub(super) inputs_from: PathBuf,
+    /// The stored version that `skill` is the folder of; none for the skill as it is now.
+    pub(super) version: Option<VersionNumber>,
     pub(in crate::commands) suite: Suite,
     pub(in crate::commands) workspace: Workspace,
 }
@@ -28,7 +36,7 @@ impl Target {
         printer: &Printer,
     ) -> Result<Self, CommandError> {
         let skill = args.skill.clone();
-        check_skill(&skill, printer)?;
+        check_skill(&skill, &policy(), printer)?;
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
         let suite = read_suite(&suite_file, printer)?;
         let workspace = match &args.workspace {
@@ -36,7 +44,36 @@ impl Target {
             None => Workspace::beside(&skill)
                 .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
         };
-        Ok(Self { skill, suite, workspace })
+        Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
+    }
+
+    /// A stored version in place of the skill as it is now, with the present suite: the same cases for every version.
+    pub(in crate::commands) fn of_version(
+        &self,
+        store: &VersionStore,
+        version: VersionNumber,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
+        let skill = store.folder(version);
+        // The folder of a version is not called as the skill is; that is no fault of the version.
+        let policy = Policy { ignored: vec![FOLDER_NAME], ..policy() };
+        check_skill(&skill, &policy, printer)?;
+        let (suite, workspace) = (self.suite.clone(), self.workspace.clone());
+        let inputs_from = self.inputs_from.clone();
+        Ok(Self { skill, inputs_from, version: Some(version), suite, workspace })
+    }
+
+    /// The present suite and workspace of a skill whose present state is not measured, and need not be well formed.
+    pub(in crate::commands) fn present(
+        args: &RunArgs,
+        store: &VersionStore,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
+        let skill = store.skill().to_owned();
+        let file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
+        let suite = read_suite(&file, printer)?;
+        let workspace = store.workspace().clone();
+        Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
     }
 }
 
@@ -51,8 +88,12 @@ pub(in crate::commands) fn policy() -> Policy {
 }
 
 /// A skill with errors would not be loaded by an agent, so nothing is measured with it.
-fn check_skill(skill: &std::path::Path, printer: &Printer) -> Result<(), CommandError> {
-    let checked = Checked::new(Skill::read(skill), &policy());
+fn check_skill(
+    skill: &std::path::Path,
+    policy: &Policy,
+    printer: &Printer,
+) -> Result<(), CommandError> {
+    let checked = Checked::new(Skill::read(skill), policy);
     let findings = &checked.findings;
     let errors: Vec<String> = findings
         .iter()

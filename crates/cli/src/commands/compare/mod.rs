@@ -1,4 +1,10 @@
 //! `skillgauge compare`.
+//!
+//! ```text
+//! stored runs of both versions (with --run: fill runs what is missing) --> pairs --> comparator --> verdict, exit code
+//! ```
+
+mod fill;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use skillgauge_core::comparison::{
-    Blinding, ComparisonStore, Concluded, Overall, Pairs, overall, pairs,
+    Blinding, ComparisonStore, Concluded, Overall, Pairs, StoredRuns, overall,
 };
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_format::evals::DifferenceVerdict;
@@ -20,6 +26,7 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
+use fill::Fill;
 
 /// How long one attempt may take.
 pub(super) const TIMEOUT: Duration = Duration::from_mins(5);
@@ -27,12 +34,9 @@ pub(super) const TIMEOUT: Duration = Duration::from_mins(5);
 pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     let store = VersionStore::of(&args.pair.skill)?;
     let versions = keep::two_versions(&store, &args.pair.versions)?;
-    let found = pairs(store.workspace(), versions)?;
-    for note in &found.notes {
-        printer.say(&format!("note: {note}"));
-    }
-    if found.pairs.is_empty() {
-        return Err(no_runs(versions));
+    let stored = StoredRuns::of(store.workspace(), versions)?;
+    if !args.run && stored.pairs().pairs.is_empty() {
+        return Err(no_runs(args, versions));
     }
     let session = Session::open(&args.tape)?;
     let settings = &session.settings;
@@ -42,18 +46,33 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
         timeout: TIMEOUT,
         jobs: usize::try_from(settings.jobs(&args.budget)).unwrap_or(1),
     };
-    let (cases, model) = (found.pairs.len(), comparator.model.name().clone());
-    printer.say(&format!(
-        "comparing {} with {} on {cases} case{} with {model}: {} to {} calls",
-        versions[1],
-        versions[0],
-        if cases == 1 { "" } else { "s" },
-        2 * cases,
-        3 * cases
-    ));
-    let lock = keep::lock(&store, "compare")?;
     let budget =
         Arc::new(Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget)));
+    let found = if args.run {
+        let fill = Fill::new(args, &store, versions, &session, printer)?;
+        fill.plan(&stored)?.carry_out(&budget)?;
+        if session.cancel.is_cancelled() {
+            printer.say("the same command goes on where this one stopped");
+            return Ok(ExitCode::Interrupted);
+        }
+        StoredRuns::of(store.workspace(), versions)?.pairs_of(&fill.tasks)
+    } else {
+        stored.pairs()
+    };
+    for note in &found.notes {
+        printer.say(&format!("note: {note}"));
+    }
+    let (pairs, cases) = (found.pairs.len(), found.pairs.len() + found.unpaired.len());
+    printer.say(&format!(
+        "comparing {} with {} on {pairs} case{} with {}: {} to {} calls",
+        versions[1],
+        versions[0],
+        if pairs == 1 { "" } else { "s" },
+        comparator.model.name(),
+        2 * pairs,
+        3 * pairs
+    ));
+    let lock = keep::lock(&store, "compare")?;
     let again = if args.again { Again::Yes } else { Again::No };
     let request = request(&store, versions, found, again)?;
     let work = compare(request, &comparator, &budget, &session.cancel);
@@ -61,6 +80,14 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     drop(lock);
     report(&done, cases, versions, args.format, printer)?;
     keep::say_spent(&budget.spent(), printer);
+    if cases > pairs && !args.run {
+        let s = if cases - pairs == 1 { " was" } else { "s were" };
+        printer.say(&format!(
+            "{} case{s} not run with both versions; `{}` runs what is missing",
+            cases - pairs,
+            command(args, versions)
+        ));
+    }
     Ok(code(&done, cases, versions, &session))
 }
 
@@ -85,11 +112,18 @@ pub(super) fn request(
     })
 }
 
-fn no_runs([old, new]: [VersionNumber; 2]) -> CommandError {
+fn no_runs(args: &CompareArgs, versions: [VersionNumber; 2]) -> CommandError {
+    let [old, new] = versions;
     CommandError::usage(
         format!("there is no case that both {old} and {new} were run on"),
-        "`skillgauge run SKILL` runs the present version, and `--baseline old=VERSION` another one beside it",
+        format!("`{}` runs what is missing", command(args, versions)),
     )
+}
+
+/// The command that runs what is missing.
+fn command(args: &CompareArgs, [old, new]: [VersionNumber; 2]) -> String {
+    let judge = args.judge.as_ref().map(|name| format!(" --judge '{name}'")).unwrap_or_default();
+    format!("skillgauge compare {} {old} {new} --run{judge}", args.pair.skill.display())
 }
 
 fn decided(done: &[ComparedCase]) -> impl Iterator<Item = (&ComparedCase, &Concluded)> {
