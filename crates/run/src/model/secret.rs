@@ -27,7 +27,7 @@ impl Secret {
     }
 
     /// The text itself, for those who send it.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 
