@@ -10,8 +10,8 @@ use skillgauge_core::plan::RunId;
 
 use crate::id::{Class, PlanId, RunToken};
 use crate::job::{
-    ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord, Revision, Tidied,
-    WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Revision, Tidied, WorkerInfo,
 };
 use crate::plan::{PlanEntry, PlanState};
 
@@ -28,6 +28,9 @@ pub trait Fleet: Send + Sync + 'static {
 
     /// A plan's entry, as it is now.
     fn plan(&self, id: &PlanId) -> impl Answer<Option<PlanEntry>>;
+
+    /// Whether workers may take jobs of a plan. A little old at times: asked often, so it must be cheap.
+    fn is_running(&self, id: &PlanId) -> impl Answer<bool>;
 
     /// All plans.
     fn plans(&self) -> impl Answer<Vec<(PlanId, PlanEntry)>>;
@@ -79,7 +82,7 @@ pub trait Fleet: Send + Sync + 'static {
     fn get_input(&self, sha256: &str, target: &Path) -> impl Answer<()>;
 
     /// Stores the archive of an attempt.
-    fn put_archive(&self, lease: &Lease<Self::Ticket>, file: &Path) -> impl Answer<ArchiveRef>;
+    fn put_archive(&self, name: &ArchiveName, file: &Path) -> impl Answer<ArchiveRef>;
 
     /// Fetches an archive, and checks its bytes.
     fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> impl Answer<()>;

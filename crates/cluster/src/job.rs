@@ -62,6 +62,32 @@ impl<T> Lease<T> {
     }
 }
 
+impl<T> Lease<T> {
+    /// What the archive of this attempt is called.
+    pub fn archive_name(&self) -> ArchiveName {
+        ArchiveName::new(self.queue, &self.plan, &self.token(), self.attempt.clone())
+    }
+}
+
+/// What the archive of an attempt is called, whichever engine keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveName {
+    /// All of it.
+    pub(crate) text: String,
+    /// Its last part.
+    pub(crate) attempt: AttemptId,
+}
+
+impl ArchiveName {
+    pub(crate) fn new(queue: Queue, plan: &PlanId, token: &RunToken, attempt: AttemptId) -> Self {
+        let kind = match queue {
+            Queue::Runs => "run",
+            Queue::Grades => "grade",
+        };
+        Self { text: format!("{plan}/{token}/{kind}/{attempt}"), attempt }
+    }
+}
+
 /// Whether a job still belongs to its worker, as far as that can be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseState {

@@ -15,23 +15,34 @@
 //!   lost time and nothing more.
 //! - A job carries no key and no file: both are where the worker is, or named by digest.
 
+mod collect;
 mod fail_point;
 mod fleet;
 mod id;
 mod job;
 mod local;
+mod manifest;
 mod nats;
 mod plan;
+mod status;
+mod submit;
+mod worker;
 
+pub use collect::{CollectError, CollectSettings, Collected, Coordinator};
 pub use fail_point::FailPoint;
 pub use fleet::{Answer, Fleet, FleetError};
 pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
 pub use job::{
-    ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord, Revision, Standing,
-    Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Revision, Standing, Tidied, WorkerInfo,
 };
 pub use local::{LocalFleet, LocalTicket};
+pub use manifest::{Bundle, Manifest, ManifestError};
 pub use nats::{
     Connect, Credentials, InitSettings, Made, NatsFleet, NatsTicket, OLDEST_SERVER, server_config,
+    without_login,
 };
 pub use plan::{Caps, PlanEntry, PlanState, Times};
+pub use status::{FleetStatus, PlanStatus};
+pub use submit::{Submission, SubmitError, Submitted, submit};
+pub use worker::{Judges, OnWorkerEvent, Stopped, Worker, WorkerEvent, WorkerSettings};

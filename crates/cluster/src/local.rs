@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{AttemptId, Class, PlanId, RunToken, hex};
 use crate::job::{
-    ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal, ResultRecord, Revision,
-    Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
+    ResultRecord, Revision, Tidied, WorkerInfo,
 };
 use crate::plan::{PlanEntry, PlanState};
 
@@ -195,6 +195,11 @@ impl Fleet for LocalFleet {
         Ok(self.state().plans.get(id).cloned())
     }
 
+    async fn is_running(&self, id: &PlanId) -> Result<bool, FleetError> {
+        let state = self.state();
+        Ok(state.plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
+    }
+
     async fn plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
         Ok(self.state().plans.iter().map(|(id, entry)| (id.clone(), entry.clone())).collect())
     }
@@ -319,12 +324,8 @@ impl Fleet for LocalFleet {
         fetch(&self.input_place(sha256), sha256, target)
     }
 
-    async fn put_archive(
-        &self,
-        lease: &Lease<LocalTicket>,
-        file: &Path,
-    ) -> Result<ArchiveRef, FleetError> {
-        let name = archive_name(lease);
+    async fn put_archive(&self, name: &ArchiveName, file: &Path) -> Result<ArchiveRef, FleetError> {
+        let name = name.text.clone();
         copy_new(file, &self.archive_place(&name))?;
         let (size, sha256) = measure(file)?;
         Ok(ArchiveRef { name, size, sha256 })
@@ -442,15 +443,6 @@ impl Fleet for LocalFleet {
     async fn workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
         Ok(self.state().workers.values().cloned().collect())
     }
-}
-
-/// What the archive of an attempt is called, whichever engine keeps it.
-pub(crate) fn archive_name<T>(lease: &Lease<T>) -> String {
-    let kind = match lease.queue {
-        Queue::Runs => "run",
-        Queue::Grades => "grade",
-    };
-    format!("{}/{}/{kind}/{}", lease.plan, lease.token(), lease.attempt)
 }
 
 /// The length and the SHA-256 of a file.

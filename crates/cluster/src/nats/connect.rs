@@ -152,7 +152,7 @@ impl Connect {
 }
 
 /// A text in which no address has a login.
-fn without_login(text: &str) -> String {
+pub fn without_login(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("://") {

@@ -25,7 +25,7 @@ use async_nats::Client;
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use skillgauge_core::plan::RunId;
 
-pub use connect::{Connect, Credentials};
+pub use connect::{Connect, Credentials, without_login};
 pub use init::{InitSettings, Made, OLDEST_SERVER};
 pub use role::server_config;
 
@@ -33,10 +33,10 @@ use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId, RunToken};
 use crate::job::{
-    ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord, Revision, Tidied,
-    WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Revision, Tidied, WorkerInfo,
 };
-use crate::local::{archive_name, measure};
+use crate::local::measure;
 use crate::plan::{PlanEntry, PlanState};
 use connect::Heard;
 use name::Kept;
@@ -88,6 +88,11 @@ impl Fleet for NatsFleet {
 
     async fn plan(&self, id: &PlanId) -> Result<Option<PlanEntry>, FleetError> {
         Ok(self.read_plan(id).await?.map(|(_, entry)| entry))
+    }
+
+    async fn is_running(&self, id: &PlanId) -> Result<bool, FleetError> {
+        let plans = self.known_plans().await?;
+        Ok(plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
     }
 
     async fn plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
@@ -151,15 +156,10 @@ impl Fleet for NatsFleet {
         self.get_object(Kept::Inputs, &nuid, sha256, target).await
     }
 
-    async fn put_archive(
-        &self,
-        lease: &Lease<NatsTicket>,
-        file: &Path,
-    ) -> Result<ArchiveRef, FleetError> {
-        let name = archive_name(lease);
+    async fn put_archive(&self, name: &ArchiveName, file: &Path) -> Result<ArchiveRef, FleetError> {
         let (size, sha256) = measure(file)?;
-        self.put_object(Kept::Archives, &name, lease.attempt.as_str(), file).await?;
-        Ok(ArchiveRef { name, size, sha256 })
+        self.put_object(Kept::Archives, &name.text, name.attempt.as_str(), file).await?;
+        Ok(ArchiveRef { name: name.text.clone(), size, sha256 })
     }
 
     async fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {

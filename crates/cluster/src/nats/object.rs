@@ -56,7 +56,9 @@ impl NatsFleet {
         name: &str,
         file: &Path,
     ) -> Result<bool, FleetError> {
-        let stream = self.stream(kept).await?;
+        // Asked for, so that a server without it is told from one that is away.
+        let stream = self.js.get_stream(kept.stream()).await;
+        let stream = stream.map_err(|error| self.failed("looking at a stream", kept, &error))?;
         let subject = kept.object(&URL_SAFE.encode(name));
         if let Ok(message) = stream.direct_get_last_for_subject(subject).await {
             // One that would be dropped while it is needed is put again.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_nats::RequestErrorKind;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::message::{Acker, PublishMessage};
 use async_nats::jetstream::stream::DirectGetErrorKind;
@@ -355,8 +356,13 @@ impl NatsFleet {
             }
         };
         let told = self.client.request(lease.ticket.reply.clone(), text.into()).await;
-        told.map_err(|error| self.failed("giving a job up", Kept::jobs(lease.queue), &error))?;
-        Ok(())
+        match told {
+            // The consumer is gone, and the job with it.
+            Err(error) if error.kind() != RequestErrorKind::NoResponders => {
+                Err(self.failed("giving a job up", Kept::jobs(lease.queue), &error))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     pub(super) async fn dead_jobs(&self, id: &PlanId) -> Result<Vec<Dead>, FleetError> {

@@ -259,7 +259,7 @@ async fn files_come_back_as_they_were_and_orphans_go<F: Fleet>(fleet: &F) {
     let bytes: Vec<u8> = (0..1_300_000_u32).flat_map(u32::to_le_bytes).take(1_300_000).collect();
     fs_err::write(&file, &bytes).unwrap();
     let lease = next(fleet, Queue::Runs, LONG).await.unwrap();
-    let archive = fleet.put_archive(&lease, &file).await.unwrap();
+    let archive = fleet.put_archive(&lease.archive_name(), &file).await.unwrap();
     assert_eq!(archive.size, 1_300_000);
     fleet.get_archive(&archive, &back).await.unwrap();
     assert!(fs_err::read(&back).unwrap() == bytes);
@@ -271,7 +271,7 @@ async fn files_come_back_as_they_were_and_orphans_go<F: Fleet>(fleet: &F) {
     fleet.commit(Queue::Runs, &id, &committed).await.unwrap();
     let orphan = next(fleet, Queue::Runs, LONG).await.unwrap();
     assert_ne!(orphan.run, lease.run);
-    let lost = fleet.put_archive(&orphan, &file).await.unwrap();
+    let lost = fleet.put_archive(&orphan.archive_name(), &file).await.unwrap();
     assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().archives, 0, "too young");
     assert_eq!(fleet.tidy(&id, Duration::ZERO).await.unwrap().archives, 1);
     assert!(fleet.get_archive(&lost, &back).await.is_err());
@@ -309,7 +309,7 @@ pub(crate) async fn a_worker_works<F: Fleet>(coordinator: &F, worker: &F) {
     worker.get_input(sha256, &folder.path().join("b")).await.unwrap();
     let lease = next(worker, Queue::Runs, LONG).await.unwrap();
     assert_eq!(worker.heartbeat(&lease).await.unwrap(), LeaseState::Held);
-    let archive = worker.put_archive(&lease, &file).await.unwrap();
+    let archive = worker.put_archive(&lease.archive_name(), &file).await.unwrap();
     let result = ResultRecord { archive: Some(archive.clone()), ..record(&lease) };
     assert_eq!(worker.commit(Queue::Runs, &id, &result).await.unwrap(), Commit::Won);
     let late = ResultRecord { attempt: skillgauge_cluster::AttemptId::new(), ..result };
