@@ -348,10 +348,9 @@ impl Fleet for LocalFleet {
         let mut state = self.state();
         let key = (queue, id.clone(), RunToken::of(id, &record.run));
         if let Some((_, first)) = state.results.get(&key) {
-            return Ok(match first.attempt == record.attempt {
-                true => Commit::Won,
-                false => Commit::Lost { to: first.attempt.clone() },
-            });
+            let is_ours = first.attempt == record.attempt;
+            let to = first.attempt.clone();
+            return Ok(if is_ours { Commit::Won } else { Commit::Lost { to } });
         }
         state.revision += 1;
         let revision = Revision(state.revision);

@@ -74,7 +74,7 @@ impl PlanStatus {
         entry: &PlanEntry,
         workers: &[WorkerInfo],
     ) -> Result<Self, FleetError> {
-        let (mut done, mut failed, mut lost) = (0, 0, 0);
+        let (mut done, mut failed, mut given_up) = (0, 0, 0);
         let mut graded = 0;
         for queue in Queue::ALL {
             let mut after = Revision::default();
@@ -89,7 +89,7 @@ impl PlanStatus {
                             failed += usize::from(reason.as_str() != "completed");
                         }
                         Standing::Graded { .. } => graded += 1,
-                        Standing::Lost { .. } => lost += usize::from(queue == Queue::Runs),
+                        Standing::Lost { .. } => given_up += usize::from(queue == Queue::Runs),
                     }
                 }
             }
@@ -98,7 +98,7 @@ impl PlanStatus {
         let running = running as usize;
         let queued = fleet.queued(Queue::Runs, id).await?.len();
         let grades_queued = fleet.queued(Queue::Grades, id).await?.len();
-        let left = entry.planned.saturating_sub(done + lost);
+        let left = entry.planned.saturating_sub(done + given_up);
         let rate = rate(entry.submitted, done);
         Ok(Self {
             id: id.clone(),
@@ -111,7 +111,7 @@ impl PlanStatus {
             running: running.min(queued),
             done,
             failed,
-            lost,
+            lost: given_up,
             grades_queued,
             graded,
             runs_per_minute: rate.map(|rate| rate * 60.0),

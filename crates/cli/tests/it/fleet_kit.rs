@@ -10,7 +10,7 @@ use skillgauge_testkit::process::Group;
 use crate::command::Project;
 
 /// Nothing here takes that long; what does is stuck.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
 /// The agent and the judge of [`crate::run::greeter`].
 pub(crate) const WHO: [&str; 5] =

@@ -15,7 +15,7 @@ const KEPT: Duration = Duration::from_hours(14 * 24);
 /// Inputs are put again when they are half as old.
 pub(super) const INPUTS_KEPT: Duration = Duration::from_hours(30 * 24);
 /// A worker that has not reported for so long is forgotten.
-const STATUS_KEPT: Duration = Duration::from_secs(120);
+const STATUS_KEPT: Duration = Duration::from_mins(2);
 const MAX_JOBS: i64 = 2_000_000;
 const MAX_JOB_BYTES: i32 = 64 << 10;
 /// The server's own default may be lower than the number of plans.

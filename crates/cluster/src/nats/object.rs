@@ -28,7 +28,7 @@ use crate::job::{Queue, Tidied};
 /// Bytes of a chunk: each is acknowledged before the next, so larger ones are faster; a message has at most 1 MB.
 const CHUNK: usize = 512 << 10;
 /// How long a part is tried to be stored or read that the server should take or have.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// A follower may not have yet what the leader has.
 const CATCH_UP: Duration = Duration::from_secs(10);
 

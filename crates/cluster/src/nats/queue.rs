@@ -33,6 +33,8 @@ const IN_FLIGHT: usize = 64;
 const MAX_WAITING: i64 = 10_000;
 /// How long a worker with several plans waits at one of them.
 const TURN: Duration = Duration::from_millis(500);
+/// How long it waits at a plan that has a job.
+const GLANCE: Duration = Duration::from_millis(200);
 /// How long a submitter waits for room in the queue before it tries again.
 const BACK_OFF: Duration = Duration::from_secs(1);
 
@@ -220,14 +222,19 @@ impl NatsFleet {
         let plans = self.in_turn(classes, except).await?;
         match &plans[..] {
             [] => tokio::time::sleep(wait.min(TURN)).await,
-            [(id, entry)] => return self.pull_from(queue, id, entry, Some(wait)).await,
+            [(id, entry)] => return self.pull_from(queue, id, entry, wait).await,
             [first, ..] => {
                 for (id, entry) in &plans {
-                    if let Some(lease) = self.pull_from(queue, id, entry, None).await? {
+                    if self.has_new_job(queue, id, entry).await?
+                        && let Some(lease) = self.pull_from(queue, id, entry, GLANCE).await?
+                    {
                         return Ok(Some(lease));
                     }
                 }
-                return self.pull_from(queue, &first.0, &first.1, Some(wait.min(TURN))).await;
+                // Jobs that were given back are not told of, so each plan is waited at in its turn.
+                let (id, entry) = first;
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).last = Some(id.clone());
+                return self.pull_from(queue, id, entry, wait.min(TURN)).await;
             }
         }
         Ok(None)
@@ -257,22 +264,37 @@ impl NatsFleet {
         Ok(plans)
     }
 
+    /// Whether a plan has a job that was never given out, and room below its cap.
+    async fn has_new_job(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<bool, FleetError> {
+        let Some(consumer) = self.consumer(queue, id, entry).await? else { return Ok(false) };
+        let Ok(info) = consumer.get_info().await else {
+            let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+            consumers.remove(&(queue, id.clone()));
+            return Ok(false);
+        };
+        let cap = usize::try_from(info.config.max_ack_pending).unwrap_or(usize::MAX);
+        Ok(info.num_pending > 0 && info.num_ack_pending < cap)
+    }
+
     async fn pull_from(
         &self,
         queue: Queue,
         id: &PlanId,
         entry: &Arc<PlanEntry>,
-        wait: Option<Duration>,
+        wait: Duration,
     ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
         let Some(consumer) = self.consumer(queue, id, entry).await? else {
             // The plan has ended, or its queue is being made again.
-            tokio::time::sleep(wait.unwrap_or_default().min(TURN)).await;
+            tokio::time::sleep(wait.min(TURN)).await;
             return Ok(None);
         };
-        let pulled = match wait {
-            Some(wait) => consumer.batch().max_messages(1).expires(wait).messages().await,
-            None => consumer.fetch().max_messages(1).messages().await,
-        };
+        // A pull without an end would wait for ever at a plan that has reached its cap.
+        let pulled = consumer.batch().max_messages(1).expires(wait).messages().await;
         let mut messages = match pulled {
             Ok(messages) => messages,
             Err(error) => return Err(self.failed("asking for a job", Kept::jobs(queue), &error)),

@@ -17,7 +17,7 @@ use crate::job::{Commit, Queue, ResultRecord, Revision};
 /// So many results are read at a time.
 const PAGE: usize = 256;
 /// How long a worker tries to store what it has paid for.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// The longest pause between two tries.
 const PAUSE: Duration = Duration::from_secs(2);
 

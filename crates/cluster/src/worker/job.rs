@@ -15,7 +15,7 @@ use crate::job::{Commit, Lease, LeaseState, Queue, Refusal, ResultRecord, Standi
 const LOOK: Duration = Duration::from_secs(1);
 /// The first pause before a job is given out again; it doubles each time.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
-const LONGEST_DELAY: Duration = Duration::from_secs(60);
+const LONGEST_DELAY: Duration = Duration::from_mins(1);
 /// How long nothing is taken after the server had no room.
 const NO_ROOM: Duration = Duration::from_secs(10);
 
@@ -187,15 +187,12 @@ impl<F: Fleet> Shared<F> {
         end: Result<Option<Commit>, Kept>,
         watched: &Watched,
     ) {
-        let kept = match end {
-            Ok(_) => {
-                FailPoint::BeforeAck.reach(self.settings.fail_point);
-                self.done.fetch_add(1, Ordering::Relaxed);
-                // If this fails the job is given out again, and whoever gets it finds the result.
-                let _ = self.fleet.done(lease).await;
-                return;
-            }
-            Err(kept) => kept,
+        let Err(kept) = end else {
+            FailPoint::BeforeAck.reach(self.settings.fail_point);
+            self.done.fetch_add(1, Ordering::Relaxed);
+            // If this fails the job is given out again, and whoever gets it finds the result.
+            let _ = self.fleet.done(lease).await;
+            return;
         };
         self.failed.fetch_add(1, Ordering::Relaxed);
         if kept.why.contains("no room left") {
