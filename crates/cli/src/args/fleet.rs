@@ -91,7 +91,7 @@ pub struct FleetSubmitArgs {
 /// With which flags runs are handed to a fleet.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct FleetRunArgs {
-    /// Carry out the runs on the fleet of this server instead of on this machine
+    /// Carry out the runs on the fleet of this server; `local` takes the same way on this machine alone
     #[arg(long, value_name = "URL", help_heading = "Fleet", conflicts_with_all = ["shard", "record", "replay"])]
     pub fleet: Option<String>,
     /// What a worker must have to get the runs: the class that it was started with

@@ -31,6 +31,44 @@ fn a_fleet_measures_what_one_machine_measures() {
 }
 
 #[test]
+fn a_fleet_in_one_process_measures_the_same_without_a_server() {
+    let (alone, project) = (crate::run::greeter(), crate::run::greeter());
+    assert_eq!(alone.output(&RUN).status.code(), Some(0));
+    let output = project.output(&[&RUN[..], &["--fleet", "local"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let benchmark = format!("{ITERATION}/benchmark.json");
+    let (mut one, mut other) = (numbers(&alone, &benchmark), numbers(&project, &benchmark));
+    for numbers in [&mut one, &mut other] {
+        numbers["metadata"]["skill_path"] = serde_json::Value::Null;
+    }
+    assert_eq!(one, other);
+    assert_eq!(calls(&project), 24);
+}
+
+/// Each named place is reached through the binary; what was under way is done by another worker, and counts once.
+#[test]
+fn a_worker_dies_at_each_fail_point_and_nothing_is_lost_or_counted_twice() {
+    for point in ["before-upload", "mid-upload", "after-upload", "after-commit", "before-ack"] {
+        let kit = FleetKit::new();
+        kit.submit(&["--case", "1", "--runs", "1", "--ack-wait", "2s"]);
+        let dying =
+            kit.worker("dying", &["--grade-slots", "0"], &[("SKILLGAUGE_FLEET_FAIL_POINT", point)]);
+        let ended = dying.finish(LIMIT).unwrap();
+        assert_eq!(
+            (ended.ending, ended.status.code()),
+            (Ending::Exited, None),
+            "{point}: {}",
+            ended.stderr
+        );
+        let _worker = kit.worker("w1", &[], &[]);
+        let output = kit.collect(&["--grace", "1ms", "--reconcile-every", "2s"]);
+        assert_eq!(output.status.code(), Some(0), "{point}: {}", kit.project.shown(&output));
+        let plan = kit.plan_status();
+        assert_eq!((&plan["done"], &plan["queued"]), (&2.into(), &0.into()), "{point}: {plan:#}");
+    }
+}
+
+#[test]
 fn submitting_twice_and_collecting_in_two_goes_changes_nothing() {
     let kit = FleetKit::new();
     let plan = kit.submit(&[]);

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use skillgauge_cluster::{
-    Caps, Class, CollectSettings, Collected, Connect, Coordinator, NatsFleet, Submission,
-    Submitted, Times, submit as hand_over,
+    Caps, Class, CollectSettings, Collected, Coordinator, Fleet, LocalFleet, NatsFleet, Submission,
+    Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
 };
-use skillgauge_core::workspace::{Workspace, WorkspaceLock};
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
-use skillgauge_run::iteration::{Begun, Budget};
+use skillgauge_run::iteration::{Begun, Budget, IterationEvent};
 
+use super::work::worker_settings;
 use super::{fleet_error, login};
 use crate::args::{FleetCollectArgs, FleetRunArgs, FleetSubmitArgs, PaceArgs, RunArgs, TapeArgs};
 use crate::commands::Outcome;
@@ -18,6 +19,8 @@ use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
 
+/// `--fleet local`: the same way without a server.
+const LOCAL: &str = "local";
 /// So many runs at once when nobody says: more than most fleets have slots.
 const FLEET_JOBS: u32 = 1000;
 /// So many gradings.
@@ -25,22 +28,31 @@ const GRADE_JOBS: u32 = 64;
 
 /// `skillgauge run --fleet URL`: submits, then collects.
 pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
-    let session = Session::open(&args.tape)?;
+    let session = Arc::new(Session::open(&args.tape)?);
     let Some((measurement, begun, lock)) = begin(args, &session, printer)? else {
         return Ok(ExitCode::Success);
     };
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
-    let connect = login::connect(url, &args.fleet.login, &session, "coordinator");
-    say_submitted(&submit_to(&connect, args, &measurement, &begun, printer)?, printer);
     let home = Home {
         session: &session,
         workspace: &measurement.target.workspace,
         suite: &measurement.target.suite,
         pace: &args.fleet.pace,
         budget: Arc::new(budget),
+        printer,
     };
-    let ran = home.collect(&connect, begun, &lock, printer)?;
+    let submission = submission(args, &measurement, &begun);
+    let collected = session.block_on(printer, async {
+        if url == LOCAL {
+            return run_here(&home, &session, &submission, &begun, args).await;
+        }
+        let connect = login::connect(url, &args.fleet.login, &session, "coordinator");
+        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        home.submit(&fleet, &submission).await?;
+        home.collect(&fleet, &begun).await
+    })??;
+    let ran = home.ran(collected, begun, &lock);
     Ended { shard: None, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
 }
 
@@ -52,7 +64,11 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
         return Ok(ExitCode::Success);
     };
     let connect = login::connect(&url, &args.fleet.login, &session, "submit");
-    say_submitted(&submit_to(&connect, &args, &measurement, &begun, printer)?, printer);
+    let submitted = session.block_on(printer, async {
+        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
+    })?;
+    say_submitted(&submitted?, printer);
     printer.say(&format!(
         "`skillgauge fleet collect {} {}` brings the results home",
         connect.shown(),
@@ -90,8 +106,13 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         suite: &suite,
         pace: &args.pace,
         budget: Arc::new(Budget::default()),
+        printer,
     };
-    let ran = home.collect(&connect, begun, &lock, printer)?;
+    let collected = session.block_on(printer, async {
+        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        home.collect(&fleet, &begun).await
+    })??;
+    let ran = home.ran(collected, begun, &lock);
     Ended { shard: None, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
 }
 
@@ -111,19 +132,6 @@ fn begin<'m>(
     let lock = measurement.target.workspace.lock(&keep::holder())?;
     let begun = measurement.begin()?;
     Ok(Some((measurement, begun, lock)))
-}
-
-fn submit_to(
-    connect: &Connect,
-    args: &RunArgs,
-    measurement: &Measurement<'_>,
-    begun: &Begun,
-    printer: &Printer,
-) -> Result<Submitted, CommandError> {
-    measurement.session.block_on(printer, async {
-        let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?;
-        hand_over(&fleet, &submission(args, measurement, begun)).await.map_err(submit_error)
-    })?
 }
 
 fn submission<'a>(
@@ -180,16 +188,21 @@ struct Home<'h> {
     suite: &'h Suite,
     pace: &'h PaceArgs,
     budget: Arc<Budget>,
+    printer: &'h Printer,
 }
 
 impl Home<'_> {
-    fn collect(
+    async fn submit<F: Fleet>(
         &self,
-        connect: &Connect,
-        begun: Begun,
-        lock: &WorkspaceLock,
-        printer: &Printer,
-    ) -> Result<Ran, CommandError> {
+        fleet: &F,
+        submission: &Submission<'_>,
+    ) -> Result<(), CommandError> {
+        let submitted = hand_over(fleet, submission).await.map_err(submit_error)?;
+        say_submitted(&submitted, self.printer);
+        Ok(())
+    }
+
+    async fn collect<F: Fleet>(&self, fleet: &F, begun: &Begun) -> Result<Collected, CommandError> {
         let usual = CollectSettings::default();
         let settings = CollectSettings {
             reconcile: self.pace.reconcile_every.unwrap_or(usual.reconcile),
@@ -197,30 +210,60 @@ impl Home<'_> {
             cancel: self.session.cancel.clone(),
             ..usual
         };
-        let plan = skillgauge_core::workspace::Iteration::plan(&begun.record);
-        let mut progress = Progress::new(printer, plan.runs().len());
-        let mut on_event = |event: &skillgauge_run::iteration::IterationEvent| progress.take(event);
-        let teller = printer.clone();
+        let coordinator = Coordinator {
+            fleet,
+            iteration: &begun.iteration,
+            workspace: self.workspace,
+            record: &begun.record,
+            suite: self.suite,
+            budget: Arc::clone(&self.budget),
+            settings,
+        };
+        let planned = Iteration::plan(&begun.record).runs().len();
+        let mut progress = Progress::new(self.printer, planned);
+        let mut on_event = |event: &IterationEvent| progress.take(event);
+        let teller = self.printer.clone();
         let mut on_trouble = |message: &str| teller.say(&format!("warning: {message}"));
-        let collected = self.session.block_on(printer, async {
-            let coordinator = Coordinator {
-                fleet: &NatsFleet::connect(connect).await.map_err(fleet_error)?,
-                iteration: &begun.iteration,
-                workspace: self.workspace,
-                record: &begun.record,
-                suite: self.suite,
-                budget: Arc::clone(&self.budget),
-                settings,
-            };
-            let collected = coordinator.run(&mut on_event, &mut on_trouble).await;
-            collected.map_err(|error| CommandError::usage(error.to_string(), error.hint()))
-        })?;
+        let collected = coordinator.run(&mut on_event, &mut on_trouble).await;
         progress.finish();
-        let collected = collected?;
-        keep::record_scores(self.workspace, lock, printer);
-        say_mixtures(&collected, printer);
-        Ok(Ran { begun, driven: collected.driven, plan })
+        collected.map_err(|error| CommandError::usage(error.to_string(), error.hint()))
     }
+
+    fn ran(&self, collected: Collected, begun: Begun, lock: &WorkspaceLock) -> Ran {
+        keep::record_scores(self.workspace, lock, self.printer);
+        say_mixtures(&collected, self.printer);
+        let plan = Iteration::plan(&begun.record);
+        Ran { begun, driven: collected.driven, plan }
+    }
+}
+
+/// The whole way in this process: a fleet of one worker, without a server.
+async fn run_here(
+    home: &Home<'_>,
+    session: &Arc<Session>,
+    submission: &Submission<'_>,
+    begun: &Begun,
+    args: &RunArgs,
+) -> Result<Collected, CommandError> {
+    let folder = tempfile::tempdir()?;
+    let fleet = Arc::new(LocalFleet::new(folder.path()));
+    let jobs = session.settings.jobs(&args.budget);
+    let stop = session.cancel.child_token();
+    let settings = WorkerSettings {
+        slots: jobs,
+        grade_slots: jobs,
+        classes: vec![submission.class.clone()],
+        stop: stop.clone(),
+        ..worker_settings(session, LOCAL)
+    };
+    let worker = Worker::new(Arc::clone(&fleet), settings, Arc::new(|_: &WorkerEvent| {}));
+    let working = tokio::spawn(worker.map_err(fleet_error)?.run());
+    home.submit(&*fleet, submission).await?;
+    let collected = home.collect(&*fleet, begun).await;
+    stop.cancel();
+    // What it could not do is in what was collected.
+    let _ = working.await;
+    collected
 }
 
 /// Runs of different programs are no single measurement; who reads the result should know.

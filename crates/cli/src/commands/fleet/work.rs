@@ -2,12 +2,14 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use skillgauge_cluster::{
     Class, Commit, Judges, NatsFleet, Queue, Stopped, Worker, WorkerEvent, WorkerSettings,
 };
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
+use tokio_util::sync::CancellationToken;
 
 use super::{fleet_error, login};
 use crate::args::{FleetWorkerArgs, TapeArgs};
@@ -22,22 +24,13 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
     let fail_point = login::fail_point(&session);
     let classes = if args.classes.is_empty() { vec![Class::any()] } else { args.classes.clone() };
     let settings = WorkerSettings {
-        name: name.clone(),
         slots: args.slots,
         grade_slots: args.grade_slots,
         classes,
-        executor: Arc::new(session.executor()),
-        scripts: Scripts::new(
-            session.guard().clone(),
-            session.environment().clone(),
-            tokio_util::sync::CancellationToken::new(),
-        ),
-        judges: Arc::new(OwnJudges(Arc::clone(&session))),
-        scratch: std::env::temp_dir(),
-        stop: session.cancel.clone(),
         drain: args.drain,
         idle: args.idle,
         fail_point,
+        ..worker_settings(&session, &name)
     };
     let teller = printer.clone();
     let on_event = Arc::new(move |event: &WorkerEvent| say(event, &teller));
@@ -65,6 +58,29 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
             ExitCode::Incomplete
         }
     })
+}
+
+/// What a worker on this machine works with.
+pub(super) fn worker_settings(session: &Arc<Session>, name: &str) -> WorkerSettings {
+    WorkerSettings {
+        name: name.to_owned(),
+        slots: 1,
+        grade_slots: 1,
+        classes: vec![Class::any()],
+        executor: Arc::new(session.executor()),
+        // Not stopped with the session: a grading that is under way may be finished.
+        scripts: Scripts::new(
+            session.guard().clone(),
+            session.environment().clone(),
+            CancellationToken::new(),
+        ),
+        judges: Arc::new(OwnJudges(Arc::clone(session))),
+        scratch: std::env::temp_dir(),
+        stop: session.cancel.clone(),
+        drain: Duration::ZERO,
+        idle: None,
+        fail_point: None,
+    }
 }
 
 /// The machine and the process.
