@@ -224,6 +224,8 @@ impl<F: Fleet> Collection<'_, F> {
                 // A queue that is gone is made again; a server that is away comes back.
                 Err(CollectError::Fleet(error)) if is_passing(&error) => {
                     reconciled = None;
+                    // A bucket that was made again counts from the beginning.
+                    self.read.clear();
                     self.trouble(&error.to_string());
                     tokio::time::sleep(self.settings.poll * 5).await;
                 }
@@ -243,9 +245,6 @@ impl<F: Fleet> Collection<'_, F> {
         buried: &mut Instant,
         tidied: &mut Instant,
     ) -> Result<Step, CollectError> {
-        if is_due {
-            self.read.clear();
-        }
         self.take_results(Queue::Runs).await?;
         self.take_results(Queue::Grades).await?;
         if let Some(why) = self.budget.used_up() {

@@ -9,7 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::{Shared, WorkerEvent};
 use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
-use crate::job::{Commit, Lease, LeaseState, Queue, Refusal, ResultRecord, Standing};
+use crate::id::AttemptId;
+use crate::job::{
+    ArchiveName, ArchiveRef, Commit, Lease, LeaseState, Queue, Refusal, ResultRecord, Standing,
+};
+use crate::plan::PlanState;
 
 /// How often a worker looks whether the plan of a job is still wanted.
 const LOOK: Duration = Duration::from_secs(1);
@@ -150,10 +154,15 @@ impl<F: Fleet> Shared<F> {
             Worked::NotNeeded => return Ok(None),
         };
         FailPoint::BeforeUpload.reach(self.settings.fail_point);
-        let archive = self.fleet.put_archive(&lease.archive_name(), &made.archive).await?;
+        let archive = self.upload(lease, &made, cancel).await?;
         FailPoint::AfterUpload.reach(self.settings.fail_point);
+        // Asked of the leader and just before the commit: what was cancelled gets no result any more.
         let is_wanted = !watched.is_unwanted.load(Ordering::Relaxed)
-            && self.fleet.is_running(&lease.plan).await.unwrap_or(true);
+            && self
+                .fleet
+                .plan(&lease.plan)
+                .await?
+                .is_some_and(|entry| entry.state == PlanState::Running);
         if !is_wanted {
             watched.is_unwanted.store(true, Ordering::Relaxed);
             let _ = self.fleet.remove_archive(&archive).await;
@@ -180,6 +189,36 @@ impl<F: Fleet> Shared<F> {
         Ok(Some(commit))
     }
 
+    /// Stores what was made. A bucket that is full is waited for: the run is paid for, and the lease is kept meanwhile.
+    async fn upload(
+        &self,
+        lease: &Lease<F::Ticket>,
+        made: &Made,
+        cancel: &CancellationToken,
+    ) -> Result<ArchiveRef, Kept> {
+        let mut name = lease.archive_name();
+        loop {
+            let error = match self.fleet.put_archive(&name, &made.archive).await {
+                Ok(archive) => return Ok(archive),
+                Err(error @ FleetError::Full { .. }) => error,
+                Err(error) => return Err(error.into()),
+            };
+            *self.paused.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Instant::now() + NO_ROOM);
+            self.tell(&WorkerEvent::Trouble { message: format!("{error}; this worker waits") });
+            let part = ArchiveRef { name: name.text, size: 0, sha256: String::new() };
+            // What was stored of it takes room; the janitor removes it if this does not work.
+            let _ = self.fleet.remove_archive(&part).await;
+            tokio::select! {
+                () = cancel.cancelled() => return Err(error.into()),
+                () = tokio::time::sleep(NO_ROOM / 2) => {}
+            }
+            // Chunks have numbers, and the server remembers those that it has seen: another name, other numbers.
+            let (plan, token) = (&lease.plan, lease.token());
+            name = ArchiveName::new(lease.queue, plan, &token, AttemptId::new());
+        }
+    }
+
     /// Ends a job: done, given back, or given up.
     async fn settle(
         &self,
@@ -195,10 +234,6 @@ impl<F: Fleet> Shared<F> {
             return;
         };
         self.failed.fetch_add(1, Ordering::Relaxed);
-        if kept.why.contains("no room left") {
-            *self.paused.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(Instant::now() + NO_ROOM);
-        }
         match kept.reach {
             Reach::Job => {}
             Reach::Plan => {

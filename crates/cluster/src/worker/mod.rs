@@ -246,6 +246,10 @@ impl<F: Fleet> Shared<F> {
             let except = self.ungradable.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let except = if queue == Queue::Grades { except } else { BTreeSet::new() };
             match self.fleet.next(queue, &self.settings.classes, &except, WAIT).await {
+                Ok(Some(lease)) if self.is_over() => {
+                    // Stopped while it was on its way: somebody else shall have it at once.
+                    let _ = self.fleet.release(&lease, Duration::ZERO).await;
+                }
                 Ok(Some(lease)) => {
                     pause = Duration::from_millis(100);
                     let shared = Arc::clone(&self);

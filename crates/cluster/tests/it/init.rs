@@ -110,3 +110,21 @@ fn the_example_is_a_configuration_that_a_server_reads() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("WRN"), "{said}");
 }
+
+/// The certificates are for 127.0.0.1 and for tests only; whoever signed them is known to nobody.
+#[tokio::test]
+async fn tls_is_checked_and_needs_the_right_authority() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/tls");
+    let config = format!(
+        "tls {{ cert_file: \"{0}/server.pem\", key_file: \"{0}/server-key.pem\" }}",
+        folder.display()
+    );
+    let server = NatsServer::start_with(NatsVersion::Current, Some(&config)).unwrap();
+    let url = server.url().replace("nats://", "tls://");
+    let stranger = Connect { url: url.clone(), ..connect(&server) };
+    let error = NatsFleet::connect(&stranger).await.unwrap_err();
+    assert!(matches!(error, FleetError::Connect { .. }), "{error}");
+    let known = Connect { url, ca_file: Some(folder.join("ca.pem")), ..connect(&server) };
+    let fleet = NatsFleet::connect(&known).await.unwrap();
+    fleet.init(&InitSettings::default()).await.unwrap();
+}
