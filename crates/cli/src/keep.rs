@@ -96,7 +96,7 @@ pub(crate) fn holder() -> Holder {
     let command: Vec<String> =
         std::env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
     Holder {
-        command: command.join(" "),
+        command: skillgauge_cluster::without_login(&command.join(" ")),
         process: std::process::id(),
         machine: fs_err::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()),
         since: timestamp(SystemTime::now()),

@@ -15,6 +15,7 @@ mod project;
 mod session;
 mod settings;
 
+pub use commands::fleet::FLEET_VARIABLES;
 pub use exit_code::ExitCode;
 pub use printer::Printer;
 
@@ -76,6 +77,7 @@ fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::Co
         Command::Tune(args) => commands::tune::run(&args, printer),
         Command::Transcript(args) => commands::transcript::run(&args, printer),
         Command::Merge(args) => commands::merge::run(&args, printer),
+        Command::Fleet(args) => commands::fleet::run(args, printer),
         Command::Demo(args) => commands::demo::run(&args, printer),
         Command::Doctor(args) => commands::doctor::run(&args, printer),
         Command::Schema(args) => commands::schema::run(&args, printer),

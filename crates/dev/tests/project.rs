@@ -54,17 +54,24 @@ fn metadata() -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// `format <- core <- run <- cli; core <- web`, and nothing points the other way.
+/// `format <- core <- run <- cluster <- cli; core <- web <- cli`, and nothing points the other way.
 #[test]
 fn dependencies_point_one_way() {
     let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
         ("skillgauge-format", &[][..]),
         ("skillgauge-core", &["skillgauge-format"]),
         ("skillgauge-run", &["skillgauge-format", "skillgauge-core"]),
+        ("skillgauge-cluster", &["skillgauge-format", "skillgauge-core", "skillgauge-run"]),
         ("skillgauge-web", &["skillgauge-format", "skillgauge-core"]),
         (
             "skillgauge",
-            &["skillgauge-format", "skillgauge-core", "skillgauge-run", "skillgauge-web"],
+            &[
+                "skillgauge-format",
+                "skillgauge-core",
+                "skillgauge-run",
+                "skillgauge-cluster",
+                "skillgauge-web",
+            ],
         ),
         (
             "skillgauge-dev",

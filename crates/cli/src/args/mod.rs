@@ -6,6 +6,7 @@ mod compare;
 mod demo;
 mod doctor;
 mod explain;
+mod fleet;
 mod grade;
 mod improve;
 mod lint_evals;
@@ -30,6 +31,11 @@ pub use compare::{AnalyzeArgs, CompareArgs, CompareFormat, PairArgs};
 pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
+pub use fleet::{
+    FleetAction, FleetArgs, FleetCancelArgs, FleetCollectArgs, FleetFormat, FleetInitArgs,
+    FleetRunArgs, FleetStatusArgs, FleetSubmitArgs, FleetWorkerArgs, LoginArgs, PaceArgs,
+    ServerArgs,
+};
 pub use grade::GradeArgs;
 pub use improve::{ImproveArgs, ImproveFormat};
 pub use lint_evals::{LintEvalsArgs, LintFormat};
@@ -120,6 +126,8 @@ pub enum Command {
     Transcript(TranscriptArgs),
     /// Put the parts of a run together that `run --shard` made
     Merge(MergeArgs),
+    /// Carry out runs on many machines, over a NATS server
+    Fleet(FleetArgs),
     /// See the whole way on a bundled example, with no key and no network
     Demo(DemoArgs),
     /// Show which agents and models can be used, and what is missing
@@ -175,6 +183,7 @@ const EXPLAINED: &[(&str, Augment)] = &[
     ("serve", ServeArgs::augment_args),
     ("transcript", TranscriptArgs::augment_args),
     ("merge", MergeArgs::augment_args),
+    ("fleet", FleetArgs::augment_args),
     ("demo", DemoArgs::augment_args),
     ("doctor", DoctorArgs::augment_args),
     ("schema", SchemaArgs::augment_args),

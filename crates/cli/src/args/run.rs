@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use skillgauge_core::plan::Shard;
 
+use super::fleet::FleetRunArgs;
 use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
 
 /// Run a suite with and without a skill: execute, check, grade, aggregate
@@ -74,6 +75,9 @@ pub struct RunArgs {
     /// Record and replay.
     #[command(flatten)]
     pub tape: TapeArgs,
+    /// On which machines.
+    #[command(flatten)]
+    pub fleet: FleetRunArgs,
 }
 
 /// How a result is written.

@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod estimate;
 pub(crate) mod explain;
+pub(crate) mod fleet;
 pub(crate) mod grade;
 pub(crate) mod history;
 pub(crate) mod improve;

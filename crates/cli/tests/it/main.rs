@@ -13,6 +13,8 @@ mod doctor;
 mod estimate;
 mod explain;
 mod fake;
+mod fleet;
+mod fleet_kit;
 mod grade;
 mod improve;
 mod lint_evals;

@@ -62,7 +62,7 @@ fn suite(cases: usize) -> String {
     serde_json::json!({"skill_name": "greeter", "eval_config": config, "evals": evals}).to_string()
 }
 
-fn script(project: &Project, name: &str, text: &str) {
+pub(crate) fn script(project: &Project, name: &str, text: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     project.file(name, text);
     let path = project.path().join(name);
@@ -75,7 +75,7 @@ pub(crate) fn set_agent(project: &Project, before: &str) {
     script(project, "agent.sh", &AGENT.replace("LOG", &log).replace("DELAY", before));
 }
 
-fn calls(project: &Project) -> usize {
+pub(crate) fn calls(project: &Project) -> usize {
     fs_err::read_to_string(project.path().join("calls.log")).unwrap_or_default().lines().count()
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn run(project: &Project, more: &[&str]) -> Output {
     project.output(&[&RUN, more].concat())
 }
 
-fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn json(project: &Project, path: &str) -> Value {
 pub(crate) const ITERATION: &str = "greeter-workspace/iteration-1";
 
 /// What a benchmark says, without times.
-fn numbers(project: &Project, path: &str) -> Value {
+pub(crate) fn numbers(project: &Project, path: &str) -> Value {
     let mut benchmark = json(project, path);
     benchmark["metadata"]["timestamp"] = Value::Null;
     benchmark["notes"] = Value::Null;

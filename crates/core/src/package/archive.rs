@@ -1,7 +1,7 @@
 //! The archive: a zip file whose bytes depend on names, contents and the executable bit, and on nothing else.
 
 use std::io::{Seek, Write};
-use std::path::{Component, Path};
+use std::path::Path;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -11,16 +11,6 @@ use crate::version::{FileMode, mode_of, open_file, temporary_file};
 
 /// Fixed, so that another default of the library cannot change the bytes.
 const LEVEL: i64 = 6;
-
-/// A path as an archive writes it; none when it is not text.
-pub(super) fn entry_name(path: &Path) -> Option<String> {
-    let part = |part: Component<'_>| match part {
-        Component::Normal(name) => name.to_str().map(str::to_owned),
-        _ => None,
-    };
-    let parts: Option<Vec<String>> = path.components().map(part).collect();
-    parts.map(|parts| parts.join("/"))
-}
 
 /// Writes the archive to a file: beside its place first, so that whoever looks sees the old one or the new one.
 pub fn write_archive_file(packing: &Packing, path: &Path) -> Result<(), PackageError> {

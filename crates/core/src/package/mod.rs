@@ -5,6 +5,7 @@
 
 mod archive;
 mod exclude;
+mod folder;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use crate::skill::{FileKind, SKILL_MD};
 
 pub use archive::{write_archive, write_archive_file};
 pub use exclude::LeftOut;
+pub use folder::{Links, UnpackError, UnpackLimits, pack_folder, unpack_folder};
 
 /// Below this depth nothing is packed: a tree that deep is a mistake or an attack.
 const MAX_DEPTH: usize = 48;
@@ -125,7 +127,7 @@ impl Walk<'_> {
             match self.reason(&path, kind, depth) {
                 Some(reason) => self.left_out.push((path, reason)),
                 None if kind == FileKind::Folder => self.folder(&path, depth + 1)?,
-                None => self.files.extend(archive::entry_name(&path)),
+                None => self.files.extend(folder::entry_name(&path)),
             }
         }
         Ok(())
@@ -135,7 +137,7 @@ impl Walk<'_> {
         if let Some(reason) = exclude::reason(path, kind) {
             return Some(reason);
         }
-        if archive::entry_name(path).is_none() {
+        if folder::entry_name(path).is_none() {
             return Some(LeftOut::NotText);
         }
         if kind == FileKind::Folder && self.skill.join(path).join(SKILL_MD).exists() {

@@ -34,7 +34,7 @@ pub(crate) use content::{Content, EntryKind, is_junk};
 pub use error::VersionError;
 pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
-pub(crate) use platform::{FileMode, mode_of, open_file, temporary_file};
+pub(crate) use platform::{FileMode, create_file, link, mode_of, open_file, temporary_file};
 pub use restore::Restored;
 pub use scores::{VersionScores, run_scores};
 pub use snapshot::{Initialised, Snapshot, StarterSuite};

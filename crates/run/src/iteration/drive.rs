@@ -7,22 +7,20 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
-use serde::Serialize;
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, Journal, RunDir, WorkspaceError};
+use skillgauge_core::workspace::{Iteration, RunDir, WorkspaceError};
 use skillgauge_format::record::RunRecord;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::budget::{Budget, Spent};
-use super::event::{IterationEvent, OnEvent};
+use super::event::{IterationEvent, OnEvent, Teller};
 use super::prepare::{Prepared, RunSpec};
 use super::store::store;
 use super::work::{Attempted, RunWork};
-use crate::agent::{Executor, timestamp};
+use crate::agent::Executor;
 use crate::pool::{Done, Pool, RetryRules, run_all};
 
 /// Checks and grades a run that is stored.
@@ -101,12 +99,11 @@ pub async fn drive<E: Evaluate>(
     let (events, mut heard) = mpsc::unbounded_channel();
     let mut loop_ = Loop {
         skill: prepared.record.skill_name.clone(),
-        journal: iteration.journal()?,
+        teller: Teller::open(iteration, on_event)?,
         permits: Arc::new(Semaphore::new(means.jobs.max(1) as usize)),
         evaluations: JoinSet::new(),
         driven: Driven::default(),
         lost: HashMap::new(),
-        on_event,
         means,
         iteration,
     };
@@ -168,22 +165,13 @@ fn result(iteration: &Iteration, id: &RunId) -> Option<(RunDir, RunRecord)> {
 
 struct Loop<'a, E> {
     skill: String,
-    journal: Journal,
+    teller: Teller<'a>,
     permits: Arc<Semaphore>,
     evaluations: JoinSet<(RunId, Result<Evaluated, String>)>,
     driven: Driven,
     lost: HashMap<RunId, String>,
-    on_event: OnEvent<'a>,
     means: &'a Means<E>,
     iteration: &'a Iteration,
-}
-
-/// An event with its time, as the journal has it.
-#[derive(Serialize)]
-struct Timed<'a> {
-    time: String,
-    #[serde(flatten)]
-    event: &'a IterationEvent,
 }
 
 impl<E: Evaluate> Loop<'_, E> {
@@ -191,9 +179,7 @@ impl<E: Evaluate> Loop<'_, E> {
         if let IterationEvent::Stopped { why } = event {
             self.driven.stopped.get_or_insert_with(|| why.clone());
         }
-        self.journal.append(&Timed { time: timestamp(SystemTime::now()), event })?;
-        (self.on_event)(event);
-        Ok(())
+        self.teller.tell(event)
     }
 
     fn evaluate(&mut self, id: RunId, run: RunDir, record: RunRecord) {

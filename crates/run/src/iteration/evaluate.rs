@@ -67,19 +67,35 @@ impl Evaluator {
     }
 }
 
-impl Evaluate for Evaluator {
-    fn is_done(&self, id: &RunId, run: &RunDir) -> bool {
-        let has_checks = self.shared.checks.get(&id.case).is_some_and(|checks| !checks.is_empty());
-        if has_checks && !run.structural_file().is_file() {
+/// When nothing is left to check and grade of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GradedWhen {
+    /// Whether its case has structural checks.
+    pub has_checks: bool,
+    /// Whether somebody judges.
+    pub has_judge: bool,
+}
+
+impl GradedWhen {
+    /// Whether that is so.
+    pub fn holds(&self, run: &RunDir) -> bool {
+        if self.has_checks && !run.structural_file().is_file() {
             return false;
         }
         let Ok(bytes) = fs_err::read(run.grading_file()) else { return false };
-        if self.shared.settings.judge.is_none() {
+        if !self.has_judge {
             return true;
         }
         // What the judge could not answer is asked again; a grading of cases exists only when all was answered.
         let evals = read::<EvalsGrading>(&bytes);
         evals.map_or(true, |read| read.value.judge_errors.is_none_or(|errors| errors.is_empty()))
+    }
+}
+
+impl Evaluate for Evaluator {
+    fn is_done(&self, id: &RunId, run: &RunDir) -> bool {
+        let has_checks = self.shared.checks.get(&id.case).is_some_and(|checks| !checks.is_empty());
+        GradedWhen { has_checks, has_judge: self.shared.settings.judge.is_some() }.holds(run)
     }
 
     fn evaluate(

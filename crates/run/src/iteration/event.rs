@@ -1,8 +1,14 @@
 //! What happens while an iteration runs: one stream for progress, the journal and the live page.
 
+use std::fmt;
+use std::time::SystemTime;
+
 use serde::Serialize;
 use skillgauge_core::plan::RunId;
+use skillgauge_core::workspace::{Iteration, Journal, WorkspaceError};
 use skillgauge_format::transcript::{Outcome, Reason};
+
+use crate::agent::timestamp;
 
 /// Something that happened. In the journal each is one line with the time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,3 +88,37 @@ pub enum IterationEvent {
 
 /// Somebody who wants to know. Must not block.
 pub type OnEvent<'a> = &'a mut (dyn FnMut(&IterationEvent) + Send);
+
+/// Tells the journal and the caller what happens.
+pub struct Teller<'a> {
+    journal: Journal,
+    on_event: OnEvent<'a>,
+}
+
+impl fmt::Debug for Teller<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Teller").field("journal", &self.journal).finish_non_exhaustive()
+    }
+}
+
+/// An event with its time, as the journal has it.
+#[derive(Serialize)]
+struct Timed<'a> {
+    time: String,
+    #[serde(flatten)]
+    event: &'a IterationEvent,
+}
+
+impl<'a> Teller<'a> {
+    /// Opens the iteration's journal. Blocks.
+    pub fn open(iteration: &Iteration, on_event: OnEvent<'a>) -> Result<Self, WorkspaceError> {
+        Ok(Self { journal: iteration.journal()?, on_event })
+    }
+
+    /// Tells one event.
+    pub fn tell(&mut self, event: &IterationEvent) -> Result<(), WorkspaceError> {
+        self.journal.append(&Timed { time: timestamp(SystemTime::now()), event })?;
+        (self.on_event)(event);
+        Ok(())
+    }
+}

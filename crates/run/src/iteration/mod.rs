@@ -12,6 +12,7 @@
 //! - A run that is a result is never run again, whoever was killed when; one that is not, is.
 //! - Everything after the record of a run can be redone from its folder.
 
+mod alone;
 mod baseline;
 mod begin;
 mod budget;
@@ -23,10 +24,12 @@ mod prepare;
 mod store;
 mod work;
 
+pub use alone::carry_out;
 pub use baseline::{BaselineRefused, take_over};
 pub use begin::{BeginError, Begun, Continuation, begin};
 pub use budget::{Budget, Spent};
 pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};
-pub use evaluate::{Evaluator, EvaluatorSettings};
-pub use event::{IterationEvent, OnEvent};
+pub use evaluate::{Evaluator, EvaluatorSettings, GradedWhen};
+pub use event::{IterationEvent, OnEvent, Teller};
 pub use prepare::{BaselineRequest, PrepareError, Prepared, Request, RunSpec, prepare};
+pub use work::LostRun;

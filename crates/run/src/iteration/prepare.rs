@@ -112,6 +112,11 @@ impl Prepared {
         Some(RunSpec { id: id.clone(), task: task.clone() })
     }
 
+    /// The task of each case in each configuration.
+    pub fn tasks(&self) -> impl Iterator<Item = (&str, &str, &AgentTask)> {
+        self.tasks.iter().map(|((case, configuration), task)| (&**case, &**configuration, task))
+    }
+
     /// The cases that are run, in the order of the suite.
     pub fn cases(&self) -> impl Iterator<Item = Case<'_>> {
         let wanted = &self.record.case_ids;

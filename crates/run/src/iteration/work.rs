@@ -28,9 +28,11 @@ pub(super) enum Attempted {
 
 /// Why there is nothing of a run.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum LostRun {
+pub enum LostRun {
+    /// The agent could not be run, or what it made could not be kept.
     #[error("{}", chain(.0))]
     Execute(ExecuteError),
+    /// A file cannot be read or written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
 }

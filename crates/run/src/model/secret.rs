@@ -17,7 +17,7 @@ pub const REDACTED: &str = "<secret>";
 const SHORTEST: usize = 8;
 
 /// A text that must not be shown, stored or logged.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
@@ -27,7 +27,7 @@ impl Secret {
     }
 
     /// The text itself, for those who send it.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 

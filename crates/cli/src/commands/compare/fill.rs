@@ -11,8 +11,8 @@ use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::Budget;
 
-use crate::args::{BaselineArg, CompareArgs, RunArgs, RunFormat};
-use crate::commands::run::{Ended, Measurement, Target, matching};
+use crate::args::{BaselineArg, CompareArgs, FleetRunArgs, RunArgs, RunFormat};
+use crate::commands::run::{Ended, Judging, Measurement, Target, matching};
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{Printer, keep};
@@ -97,7 +97,7 @@ impl<'f> Fill<'f> {
         run_args: &'m RunArgs,
     ) -> Result<Measurement<'m>, CommandError> {
         let target = self.target.of_version(self.store, version, self.printer)?;
-        Measurement::prepare(run_args, target, self.session, self.printer)
+        Measurement::prepare(run_args, target, self.session, self.printer, Judging::Here)
     }
 
     /// The cases that are missing; or all of an iteration that was begun with them and can be gone on with.
@@ -154,7 +154,11 @@ impl Planned<'_> {
             let remedy = format!(
                 "the same command runs what is missing, `skillgauge grade {root}` grades what is not graded"
             );
-            Ended { args: run_args, ran: &ran }.note(fill.session, fill.printer, &remedy)?;
+            Ended { shard: None, out_format: run_args.out_format, ran: &ran }.note(
+                fill.session,
+                fill.printer,
+                &remedy,
+            )?;
         }
         Ok(())
     }
@@ -177,6 +181,7 @@ fn run_args(args: &CompareArgs) -> RunArgs {
         fresh: false,
         dry_run: false,
         shard: None,
+        fleet: FleetRunArgs::default(),
         seed: args.seed,
         out_format: RunFormat::Text,
         agent: args.agent.clone(),

@@ -17,9 +17,9 @@ use skillgauge_core::version::VersionStore;
 use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
-use super::run::{Measurement, Target};
+use super::run::{Judging, Measurement, Target};
 use crate::Printer;
-use crate::args::{BaselineArg, ImproveArgs, RunArgs, RunFormat};
+use crate::args::{BaselineArg, FleetRunArgs, ImproveArgs, RunArgs, RunFormat};
 use crate::keep::{self, PROGRAM};
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
     run_args.runs = Some(session.settings.runs(args.runs).unwrap_or(RUNS));
     let store = VersionStore::of(&args.skill)?;
     let models = Models::open(args, &target, &session)?;
-    let measurement = Measurement::prepare(&run_args, target, &session, printer)?;
+    let measurement = Measurement::prepare(&run_args, target, &session, printer, Judging::Here)?;
     let setting = Setting::of(&measurement.prepared.record);
     tell::plan(args, &measurement, &models, printer);
     drop(measurement);
@@ -116,5 +116,6 @@ fn run_args(args: &ImproveArgs) -> RunArgs {
         agent: args.agent.clone(),
         budget: args.budget.clone(),
         tape: args.tape.clone(),
+        fleet: FleetRunArgs::default(),
     }
 }

@@ -19,7 +19,7 @@ use skillgauge_run::iteration::Budget;
 use super::models::Models;
 use super::tell;
 use crate::args::{ImproveFormat, RunArgs};
-use crate::commands::run::{self, Ended, Measurement, Target};
+use crate::commands::run::{self, Ended, Judging, Measurement, Target};
 use crate::commands::{Outcome, analyze as analyze_command, compare as compare_command, snapshot};
 use crate::keep::{self, PROGRAM};
 use crate::printer::CommandError;
@@ -97,7 +97,7 @@ impl Work<'_> {
         self.put(version)?;
         let target = Target::read(self.run_args, self.printer)?;
         let mut measurement =
-            Measurement::prepare(self.run_args, target, self.session, self.printer)?;
+            Measurement::prepare(self.run_args, target, self.session, self.printer, Judging::Here)?;
         let record = &measurement.prepared.record;
         if Setting::of(record) != self.improvement.setting {
             return Err(CommandError::usage(
@@ -132,7 +132,11 @@ impl Work<'_> {
             return Ok(Ok(found));
         }
         let ran = measurement.drive(&self.budget, self.lock)?;
-        Ended { args: self.run_args, ran: &ran }.note(self.session, self.printer, run::SAME)?;
+        Ended { shard: None, out_format: self.run_args.out_format, ran: &ran }.note(
+            self.session,
+            self.printer,
+            run::SAME,
+        )?;
         let driven = &ran.driven;
         let lacking = driven.missing.len() + driven.not_graded.len();
         if driven.judge_errors > 0 {

@@ -14,7 +14,7 @@ use skillgauge_run::pool::RetryRules;
 
 use super::plan;
 use super::progress::Progress;
-use super::request::{self, Asked};
+use super::request::{self, Asked, Judging};
 use super::target::Target;
 use super::workspace_error;
 use crate::args::RunArgs;
@@ -28,7 +28,7 @@ pub(in crate::commands) struct Measurement<'m> {
     pub(in crate::commands) target: Target,
     pub(in crate::commands) prepared: Prepared,
     args: &'m RunArgs,
-    session: &'m Session,
+    pub(in crate::commands) session: &'m Session,
     printer: &'m Printer,
     asked: Asked,
     executor: Arc<Executor>,
@@ -49,14 +49,15 @@ impl<'m> Measurement<'m> {
         target: Target,
         session: &'m Session,
         printer: &'m Printer,
+        judging: Judging,
     ) -> Result<Self, CommandError> {
         let executor = Arc::new(session.executor());
-        let asked = Asked::new(args, &target, session, &executor, printer)?;
+        let asked = Asked::new(args, &target, session, &executor, printer, judging)?;
         let prepared = asked.prepare()?;
         Ok(Self { target, prepared, args, session, printer, asked, executor })
     }
 
-    pub(super) fn warn_unstored(&self) {
+    pub(in crate::commands) fn warn_unstored(&self) {
         request::warn_unstored(&self.prepared, &self.target, self.printer);
     }
 
@@ -94,7 +95,13 @@ impl<'m> Measurement<'m> {
         Ok(Ran { begun, driven, plan })
     }
 
-    fn begin(&self) -> Result<Begun, CommandError> {
+    /// The number under which gradings are kept.
+    pub(in crate::commands) fn version(&self) -> u64 {
+        request::graded_version(&self.prepared, &self.target)
+    }
+
+    /// Begins an iteration or goes on with it. The caller holds the workspace's lock.
+    pub(in crate::commands) fn begin(&self) -> Result<Begun, CommandError> {
         let continuation = match (self.args.resume, self.args.fresh) {
             (true, _) => Continuation::Required,
             (false, true) => Continuation::Never,

@@ -22,14 +22,18 @@ use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{Measurement, Ran};
-pub(super) use request::matching;
+pub(super) use progress::Progress;
+pub(super) use request::{Judging, matching};
 pub(super) use summary::{Ended, SAME, aggregate};
 pub(super) use target::{Target, policy};
 
 pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
+    if let Some(url) = &args.fleet.fleet {
+        return super::fleet::run_on_fleet(args, url, printer);
+    }
     let target = Target::read(args, printer)?;
     let session = Session::open(&args.tape)?;
-    let mut measurement = Measurement::prepare(args, target, &session, printer)?;
+    let mut measurement = Measurement::prepare(args, target, &session, printer, Judging::Here)?;
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {
@@ -40,7 +44,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let ran = measurement.drive(&Arc::new(budget), &lock)?;
-    Ended { args, ran: &ran }.conclude(&session, printer)
+    Ended { shard: args.shard, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]

@@ -28,7 +28,7 @@ pub(super) fn show_plan(prepared: &Prepared, asked: &Asked, target: &Target, pri
         record.agent_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default(),
     ));
     let votes = usize::try_from(record.judge_votes).unwrap_or(usize::MAX);
-    let judged = if asked.judge.is_some() { runs.saturating_mul(votes) } else { 0 };
+    let judged = if record.judge.is_some() { runs.saturating_mul(votes) } else { 0 };
     match &record.judge {
         Some(judge) => printer.say(&format!(
             "at most {} calls: {runs} of the agent, {judged} of the judge {judge} ({} at once)",

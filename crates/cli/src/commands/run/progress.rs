@@ -13,7 +13,7 @@ const EVERY: Duration = Duration::from_millis(100);
 
 /// What has happened so far.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(in crate::commands) struct Progress {
     printer: Printer,
     is_terminal: bool,
     planned: usize,
@@ -28,7 +28,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(printer: &Printer, planned: usize) -> Self {
+    pub(in crate::commands) fn new(printer: &Printer, planned: usize) -> Self {
         Self {
             printer: printer.clone(),
             is_terminal: std::io::stderr().is_terminal(),
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// Takes an event.
-    pub(super) fn take(&mut self, event: &IterationEvent) {
+    pub(in crate::commands) fn take(&mut self, event: &IterationEvent) {
         match event {
             IterationEvent::Started { done, .. } => {
                 self.before = *done;
@@ -108,7 +108,7 @@ impl Progress {
     }
 
     /// Removes the line.
-    pub(super) fn finish(&mut self) {
+    pub(in crate::commands) fn finish(&mut self) {
         self.clear();
     }
 

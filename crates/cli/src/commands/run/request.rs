@@ -14,6 +14,7 @@ use skillgauge_run::grade::Judge;
 use skillgauge_run::iteration::{
     BaselineRequest, Budget, Evaluator, EvaluatorSettings, Prepared, Request, prepare,
 };
+use skillgauge_run::model::ModelName;
 
 use super::target::Target;
 use crate::args::{BaselineArg, RunArgs};
@@ -23,6 +24,13 @@ use crate::{Printer, judge};
 
 /// The longest that one attempt may take when nobody says.
 const TIMEOUT: Duration = Duration::from_mins(10);
+
+/// Where the agent and the judge are: on this machine, or on those of a fleet, which may have what this one lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Judging {
+    Here,
+    Elsewhere,
+}
 
 /// Everything that was asked for, found out before anything is run.
 #[derive(Debug)]
@@ -40,14 +48,15 @@ impl Asked {
         session: &Session,
         executor: &Executor,
         printer: &Printer,
+        judging: Judging,
     ) -> Result<Self, CommandError> {
         let settings = &session.settings;
         let config = target.suite.config();
         let cases = matching(args, target)?;
         let checks = compile(target)?;
-        let (agent, agent_version) = agent(args, session, executor, printer)?;
+        let (agent, agent_version) = agent(args, session, executor, printer, judging)?;
         let history = history(&target.workspace);
-        let judge = open_judge(args, target, session)?;
+        let (judge, judged_by) = find_judge(args, target, session, judging)?;
         let version = match target.version {
             Some(version) => Some(version.0),
             None => present_version(&target.skill, history.as_ref())?,
@@ -63,8 +72,8 @@ impl Asked {
             agent,
             agent_version,
             model: settings.model(&args.agent),
-            judge: judge.as_ref().map(|judge| judge.model.name().to_string()),
-            judge_votes: judge.as_ref().map_or(1, |judge| judge.votes.get()),
+            judge_votes: judged_by.as_ref().map_or(1, |_| settings.judge_votes(args.judge_votes)),
+            judge: judged_by,
             runs: u32::try_from(runs).unwrap_or(u32::MAX),
             baseline: baseline(args, target, history.as_ref(), version)?,
             timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
@@ -156,9 +165,15 @@ fn agent(
     session: &Session,
     executor: &Executor,
     printer: &Printer,
+    judging: Judging,
 ) -> Result<(String, Option<String>), CommandError> {
     let name = session.settings.agent(&args.agent);
-    let located = session.block_on(printer, executor.prepare(&name))?.map_err(|error| {
+    let located = session.block_on(printer, executor.prepare(&name))?;
+    if located.is_err() && judging == Judging::Elsewhere && name != "auto" {
+        printer.say(&format!("{name} is not on this machine; workers need it"));
+        return Ok((name, None));
+    }
+    let located = located.map_err(|error| {
         CommandError::usage(error.to_string(), "`skillgauge doctor` shows which agents can be used")
     })?;
     // A command line is its own name: the descriptor behind it is made up for the occasion.
@@ -171,6 +186,29 @@ fn agent(
         Some(located) => (name, located.version.as_ref().map(ToString::to_string)),
         None => (name, None),
     })
+}
+
+/// The judge and its name. One that others ask need not be known here, unless it is for us to choose.
+fn find_judge(
+    args: &RunArgs,
+    target: &Target,
+    session: &Session,
+    judging: Judging,
+) -> Result<(Option<Judge>, Option<String>), CommandError> {
+    let config = target.suite.config();
+    let named = session.settings.judge(args.judge.as_deref());
+    let named = named.or_else(|| config.judge_model.map(judge::model_name));
+    let name: Option<ModelName> = named.as_deref().and_then(|name| name.parse().ok());
+    match (open_judge(args, target, session), judging, name) {
+        (Ok(judge), ..) => {
+            let name = judge.as_ref().map(|judge| judge.model.name().to_string());
+            Ok((judge, name))
+        }
+        (Err(_), Judging::Elsewhere, Some(name)) if name.to_string() != "auto" => {
+            Ok((None, Some(name.to_string())))
+        }
+        (Err(error), ..) => Err(error),
+    }
 }
 
 /// The judge; nobody when the suite has nothing to judge, or when nobody is wanted.
@@ -224,7 +262,7 @@ pub(super) fn warn_unstored(prepared: &Prepared, target: &Target, printer: &Prin
 }
 
 /// The number under which gradings are kept: a skill that was changed is not the version that it was, but may be the next.
-fn graded_version(prepared: &Prepared, target: &Target) -> u64 {
+pub(super) fn graded_version(prepared: &Prepared, target: &Target) -> u64 {
     let next = || history(&target.workspace).map_or(0, |history| history.versions.len() as u64);
     prepared.record.version.unwrap_or_else(next)
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
-use skillgauge_core::plan::RunId;
+use skillgauge_core::plan::{RunId, Shard};
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
@@ -12,7 +12,7 @@ use skillgauge_format::write;
 use skillgauge_run::agent::timestamp;
 
 use super::Ran;
-use crate::args::{RunArgs, RunFormat};
+use crate::args::RunFormat;
 use crate::commands::Outcome;
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -27,15 +27,16 @@ const NAMED: usize = 5;
 
 /// The end of a run.
 pub(in crate::commands) struct Ended<'a> {
-    pub(in crate::commands) args: &'a RunArgs,
+    pub(in crate::commands) shard: Option<Shard>,
+    pub(in crate::commands) out_format: RunFormat,
     pub(in crate::commands) ran: &'a Ran,
 }
 
 impl Ended<'_> {
-    pub(super) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
+    pub(in crate::commands) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
         self.mark(is_interrupted)?;
-        if self.args.shard.is_some() && self.ran.driven.missing.is_empty() {
+        if self.shard.is_some() && self.ran.driven.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
         self.say_missing(printer, SAME);
@@ -70,7 +71,7 @@ impl Ended<'_> {
         let mut record = self.ran.begun.record.clone();
         let is_complete = self.ran.driven.missing.is_empty()
             && self.ran.driven.not_graded.is_empty()
-            && self.args.shard.is_none();
+            && self.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
             self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
@@ -136,7 +137,7 @@ impl Ended<'_> {
     }
 
     fn print(&self, aggregate: &Aggregate, printer: &Printer) -> Result<(), CommandError> {
-        let text = match self.args.out_format {
+        let text = match self.out_format {
             RunFormat::Text => aggregate.summary_text(printer.style()),
             RunFormat::Markdown => aggregate.to_markdown(),
             RunFormat::Json => write::to_text(&aggregate.benchmark)

@@ -1,0 +1,57 @@
+//! `skillgauge fleet`: each action is a call of `skillgauge-cluster`.
+
+mod coordinate;
+mod init;
+mod login;
+mod status;
+mod work;
+
+use skillgauge_cluster::{FleetError, NatsFleet, PlanState};
+
+use super::Outcome;
+use crate::args::{FleetAction, FleetArgs, FleetCancelArgs, TapeArgs};
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{ExitCode, Printer};
+pub(super) use coordinate::run_on_fleet;
+pub use login::FLEET_VARIABLES;
+
+pub(crate) fn run(args: FleetArgs, printer: &Printer) -> Outcome {
+    match args.action {
+        FleetAction::Init(args) => init::run(&args, printer),
+        FleetAction::Submit(args) => coordinate::submit(*args, printer),
+        FleetAction::Worker(args) => work::run(&args, printer),
+        FleetAction::Status(args) => status::run(&args, printer),
+        FleetAction::Cancel(args) => cancel(&args, printer),
+        FleetAction::Collect(args) => coordinate::collect(&args, printer),
+    }
+}
+
+fn cancel(args: &FleetCancelArgs, printer: &Printer) -> Outcome {
+    let session = Session::open(&TapeArgs::default())?;
+    let connect = login::connect(&args.server.url, &args.server.login, &session, "cancel");
+    let known = session.block_on(printer, async {
+        let fleet = NatsFleet::connect(&connect).await?;
+        let known = skillgauge_cluster::Fleet::plan(&fleet, &args.plan).await?.is_some();
+        if known {
+            skillgauge_cluster::Fleet::end_plan(&fleet, &args.plan, PlanState::Cancelled).await?;
+        }
+        Ok(known)
+    })?;
+    if !known.map_err(fleet_error)? {
+        return Err(CommandError::usage(
+            format!("the server knows no plan {}", args.plan),
+            "`skillgauge fleet status URL` shows the plans",
+        ));
+    }
+    printer.say(&format!(
+        "{} is cancelled; what has a result stays, and `fleet submit` goes on with the rest",
+        args.plan
+    ));
+    Ok(ExitCode::Success)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn fleet_error(error: FleetError) -> CommandError {
+    CommandError::usage(error.to_string(), error.hint())
+}

@@ -1,0 +1,218 @@
+//! A fleet through the binary: a real server, workers as processes, and the same benchmark as on one machine.
+
+use skillgauge_testkit::process::{Ending, Signal};
+
+use crate::fleet_kit::{FleetKit, LIMIT, WHO};
+use crate::run::{ITERATION, RUN, calls, json, numbers, stderr};
+
+#[test]
+fn a_fleet_measures_what_one_machine_measures() {
+    let alone = crate::run::greeter();
+    let output = alone.output(&RUN);
+    assert_eq!(output.status.code(), Some(0), "{}", alone.shown(&output));
+    let kit = FleetKit::new();
+    let _workers = [kit.worker("w1", &[], &[]), kit.worker("w2", &["--slots", "2"], &[])];
+    let url = kit.url();
+    let output = kit.project.output(&[&RUN[..], &["--fleet", &url]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    let benchmark = format!("{ITERATION}/benchmark.json");
+    let (mut one, mut other) = (numbers(&alone, &benchmark), numbers(&kit.project, &benchmark));
+    for numbers in [&mut one, &mut other] {
+        numbers["metadata"]["skill_path"] = serde_json::Value::Null;
+    }
+    assert_eq!(one, other);
+    assert_eq!(calls(&kit.project), 24, "no run is executed twice when nothing fails");
+    let plan = kit.plan_status();
+    assert_eq!((&plan["state"], &plan["done"]), (&"finished".into(), &24.into()), "{plan:#}");
+    assert_eq!((&plan["queued"], &plan["graded"]), (&0.into(), &24.into()), "{plan:#}");
+    let run = json(&kit.project, &format!("{ITERATION}/eval-3/with_skill/run-2/run.json"));
+    assert_eq!(run["execution"]["fleet"]["delivered"], 1);
+    assert!(json(&kit.project, &format!("{ITERATION}/iteration.json"))["finished"].is_string());
+}
+
+#[test]
+fn a_fleet_in_one_process_measures_the_same_without_a_server() {
+    let (alone, project) = (crate::run::greeter(), crate::run::greeter());
+    assert_eq!(alone.output(&RUN).status.code(), Some(0));
+    let output = project.output(&[&RUN[..], &["--fleet", "local"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let benchmark = format!("{ITERATION}/benchmark.json");
+    let (mut one, mut other) = (numbers(&alone, &benchmark), numbers(&project, &benchmark));
+    for numbers in [&mut one, &mut other] {
+        numbers["metadata"]["skill_path"] = serde_json::Value::Null;
+    }
+    assert_eq!(one, other);
+    assert_eq!(calls(&project), 24);
+}
+
+/// Each named place is reached through the binary; what was under way is done by another worker, and counts once.
+#[test]
+fn a_worker_dies_at_each_fail_point_and_nothing_is_lost_or_counted_twice() {
+    for point in ["before-upload", "mid-upload", "after-upload", "after-commit", "before-ack"] {
+        let kit = FleetKit::new();
+        kit.submit(&["--case", "1", "--runs", "1", "--ack-wait", "2s"]);
+        let dying =
+            kit.worker("dying", &["--grade-slots", "0"], &[("SKILLGAUGE_FLEET_FAIL_POINT", point)]);
+        let ended = dying.finish(LIMIT).unwrap();
+        assert_eq!(
+            (ended.ending, ended.status.code()),
+            (Ending::Exited, None),
+            "{point}: {}",
+            ended.stderr
+        );
+        let _worker = kit.worker("w1", &[], &[]);
+        let output = kit.collect(&["--grace", "1ms", "--reconcile-every", "2s"]);
+        assert_eq!(output.status.code(), Some(0), "{point}: {}", kit.project.shown(&output));
+        let plan = kit.plan_status();
+        assert_eq!((&plan["done"], &plan["queued"]), (&2.into(), &0.into()), "{point}: {plan:#}");
+    }
+}
+
+#[test]
+fn submitting_twice_and_collecting_in_two_goes_changes_nothing() {
+    let kit = FleetKit::new();
+    let plan = kit.submit(&[]);
+    assert_eq!(kit.submit(&[]), plan);
+    assert_eq!(kit.plan_status()["queued"], 24);
+    let url = kit.url();
+    let mut first = kit.project.command(&["fleet", "collect", &url, "greeter"]);
+    let first = skillgauge_testkit::process::Group::spawn(&mut first).unwrap();
+    let _worker = kit.worker("w1", &[], &[]);
+    kit.until("the first run home", || {
+        kit.project.path().join(ITERATION).join("journal.jsonl").is_file()
+            && String::from_utf8_lossy(&kit.project.read(&format!("{ITERATION}/journal.jsonl")))
+                .contains("run_ended")
+    });
+    first.signal(Signal::INT);
+    let first = first.finish(LIMIT).unwrap();
+    assert_eq!(first.status.code(), Some(130), "{}", first.stderr);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    assert_eq!(calls(&kit.project), 24);
+    assert_eq!(kit.collect(&[]).status.code(), Some(0), "once more finds everything here");
+}
+
+#[test]
+fn a_stopped_worker_gives_back_what_it_has() {
+    let kit = FleetKit::new();
+    crate::run::set_agent(&kit.project, "sleep 30");
+    kit.submit(&["--case", "1", "--runs", "1"]);
+    let worker = kit.worker("w1", &["--drain", "10ms"], &[]);
+    kit.until("two runs started", || calls(&kit.project) == 2);
+    worker.signal(Signal::TERM);
+    let ended = worker.finish(LIMIT).unwrap();
+    assert_eq!((ended.ending, ended.status.code()), (Ending::Exited, Some(0)), "{}", ended.stderr);
+    assert!(ended.stderr.contains("given back"), "{}", ended.stderr);
+    crate::run::set_agent(&kit.project, "");
+    let _other = kit.worker("w2", &[], &[]);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    assert!(stderr(&output).contains("given out more than once"), "{}", stderr(&output));
+}
+
+#[test]
+fn cancel_empties_the_queue_and_stops_what_runs() {
+    let kit = FleetKit::new();
+    crate::run::set_agent(&kit.project, "sleep 60");
+    let plan = kit.submit(&[]);
+    let worker = kit.worker("w1", &["--slots", "2", "--idle", "2s"], &[]);
+    kit.until("two runs started", || calls(&kit.project) == 2);
+    let output = kit.fleet(&["cancel", &kit.url(), &plan]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    let ended = worker.finish(LIMIT).unwrap();
+    assert_eq!((ended.ending, ended.status.code()), (Ending::Exited, Some(0)), "{}", ended.stderr);
+    let status = kit.plan_status();
+    assert_eq!((&status["state"], &status["queued"]), (&"cancelled".into(), &0.into()));
+    assert_eq!(status["done"], 0, "{status:#}");
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(3), "{}", kit.project.shown(&output));
+    assert!(stderr(&output).contains("the plan was cancelled"), "{}", stderr(&output));
+    let unknown = kit.fleet(&["cancel", &kit.url(), &"0".repeat(20)]);
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn an_agent_gets_nothing_of_the_fleet() {
+    let kit = FleetKit::new();
+    let seen = kit.project.path().join("seen.txt");
+    crate::run::set_agent(&kit.project, &format!("env >> {}", seen.display()));
+    kit.submit(&["--case", "1", "--runs", "1"]);
+    let variables = [
+        ("SKILLGAUGE_FLEET_TOKEN", "fleet-token-in-env"),
+        ("NATS_URL", "nats-in-env"),
+        ("NATS_CREDS", "nats-creds-in-env"),
+    ];
+    let _worker = kit.worker("w1", &[], &variables);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    let seen = fs_err::read_to_string(seen).unwrap();
+    assert!(seen.contains("SKILLGAUGE_SKILLS="), "the agent told its environment: {seen}");
+    for secret in ["in-env", "NATS", "FLEET", &kit.server.port().to_string()] {
+        assert!(!seen.contains(secret), "{secret} reached the agent: {seen}");
+    }
+}
+
+#[test]
+fn a_run_that_nobody_can_do_is_lost_with_its_reason_and_can_be_tried_again() {
+    let kit = FleetKit::new();
+    // The agent's program is gone: no run has a result, and that is no result of the skill.
+    let agent = kit.project.path().join("agent.sh");
+    let url = kit.url();
+    let who =
+        [&WHO[..], &["--case", "1", "--runs", "1", "--retries", "0", "--deliveries", "2"]].concat();
+    let output = kit.fleet(&[&["submit", &url][..], &who].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    let hidden = agent.with_extension("hidden");
+    fs_err::rename(&agent, &hidden).unwrap();
+    let worker = kit.worker("w1", &["--idle", "20s"], &[]);
+    let output = kit.collect(&["--reconcile-every", "1s"]);
+    assert_eq!(output.status.code(), Some(3), "{}", kit.project.shown(&output));
+    assert!(stderr(&output).contains("of 2 runs have no result"), "{}", stderr(&output));
+    drop(worker);
+    fs_err::rename(&hidden, &agent).unwrap();
+    let output = kit.fleet(&[&["submit", &url][..], &who].concat());
+    assert!(stderr(&output).contains("2 runs to do"), "{}", stderr(&output));
+    let _worker = kit.worker("w2", &[], &[]);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+}
+
+#[test]
+fn status_shows_workers_plans_and_progress() {
+    let kit = FleetKit::new();
+    let plan = kit.submit(&["--case", "1", "--class", "special"]);
+    let output = kit.fleet(&["status", &kit.url()]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("no worker") && text.contains(&plan), "{text}");
+    assert!(text.contains("0 of 4 runs done, 0 running, 4 queued"), "{text}");
+    let _other = kit.worker("w1", &["--class", "other"], &[]);
+    let _right = kit.worker("w2", &["--class", "special", "--class", "other"], &[]);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    kit.until("both workers reported", || kit.status()["workers"].as_array().unwrap().len() == 2);
+    let status = kit.status();
+    kit.until("the right one reported its work", || kit.status()["workers"][1]["done"] == 8);
+    assert_eq!(status["workers"][0]["done"], 0, "{status:#}");
+    assert_eq!(status["plans"][0]["graded"], 4, "{status:#}");
+}
+
+#[test]
+fn a_server_that_cannot_be_used_is_said_with_what_to_do() {
+    let project = crate::run::greeter();
+    let bad = project.output(&["fleet", "init", "http://u:hunter22@host"]);
+    let text = stderr(&bad);
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(text.contains("http:// is not known") && !text.contains("hunter22"), "{text}");
+    let kit = FleetKit::new();
+    let empty = skillgauge_testkit::nats::NatsServer::start().unwrap();
+    let output = kit.fleet(&[&["submit", &empty.url()], &WHO[..]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("skillgauge fleet init"), "{}", stderr(&output));
+    // A login in the address is in no file of the workspace.
+    let url = kit.url().replace("nats://", "nats://u:hunter22@");
+    let output = kit.fleet(&[&["submit", &url], &WHO[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    assert!(!stderr(&output).contains("hunter22"), "{}", stderr(&output));
+    let lock = kit.project.read("greeter-workspace/.lock");
+    assert!(!String::from_utf8_lossy(&lock).contains("hunter22"));
+}

@@ -1,0 +1,393 @@
+//! The coordinator: brings results home, has them graded, and looks after the plan until nothing is left.
+//!
+//! It holds no state that matters: what is here is in the iteration's folder, what is there is on the server, and the
+//! difference is what to do. So it may be stopped at any moment and started again, and two at once do no harm.
+
+mod install;
+mod reconcile;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use skillgauge_core::plan::{Plan, RunId};
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError};
+use skillgauge_format::Suite;
+use skillgauge_format::record::IterationRecord;
+use skillgauge_run::iteration::{Budget, Driven, GradedWhen, IterationEvent, OnEvent, Teller};
+use tokio_util::sync::CancellationToken;
+
+use crate::fleet::{Fleet, FleetError};
+use crate::id::{PlanId, RunToken};
+use crate::job::{Queue, ResultRecord, Revision, Standing};
+use crate::plan::{PlanEntry, PlanState};
+
+/// How a coordinator works.
+#[derive(Clone, Debug)]
+pub struct CollectSettings {
+    /// How often it asks for new results.
+    pub poll: Duration,
+    /// How often it looks for dead jobs.
+    pub dead: Duration,
+    /// How often it computes what is missing and queues it again.
+    pub reconcile: Duration,
+    /// How often it removes what nobody points at.
+    pub janitor: Duration,
+    /// What is younger stays: somebody may be about to point at it.
+    pub grace: Duration,
+    /// Stops it; what was collected is kept.
+    pub cancel: CancellationToken,
+}
+
+impl Default for CollectSettings {
+    fn default() -> Self {
+        Self {
+            poll: Duration::from_millis(200),
+            dead: Duration::from_secs(5),
+            reconcile: Duration::from_mins(1),
+            janitor: Duration::from_mins(10),
+            grace: Duration::from_hours(1),
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+/// Brings results home.
+#[derive(Debug)]
+pub struct Coordinator<'a, F> {
+    /// The engine.
+    pub fleet: &'a F,
+    /// The iteration that is filled. The caller holds the workspace's lock.
+    pub iteration: &'a Iteration,
+    /// Its workspace.
+    pub workspace: &'a Workspace,
+    /// What it measures.
+    pub record: &'a IterationRecord,
+    /// Its suite.
+    pub suite: &'a Suite,
+    /// What may be spent.
+    pub budget: Arc<Budget>,
+    /// How.
+    pub settings: CollectSettings,
+}
+
+/// What was collected.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Collected {
+    /// The same as of a local run.
+    pub driven: Driven,
+    /// The versions of skillgauge that workers had.
+    pub tool_versions: BTreeSet<String>,
+    /// The versions of the agent that workers had.
+    pub agent_versions: BTreeSet<String>,
+    /// Runs that were given out more than once before they had a result.
+    pub given_out_again: usize,
+    /// Whether somebody cancelled the plan.
+    pub is_cancelled: bool,
+}
+
+/// Why nothing more is collected.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectError {
+    /// The server.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// A file of the workspace.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The plan is not on the server.
+    #[error("the server knows no plan {id}")]
+    Unknown {
+        /// The plan.
+        id: PlanId,
+    },
+}
+
+impl CollectError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Fleet(error) => error.hint(),
+            Self::Workspace(error) => error.hint(),
+            Self::Unknown { .. } => "`skillgauge fleet submit` takes it there",
+        }
+    }
+}
+
+/// One collection under way.
+struct Collection<'a, F> {
+    fleet: &'a F,
+    iteration: &'a Iteration,
+    workspace: &'a Workspace,
+    suite: &'a Suite,
+    budget: Arc<Budget>,
+    settings: CollectSettings,
+    id: PlanId,
+    entry: PlanEntry,
+    plan: Plan,
+    tokens: BTreeMap<RunToken, RunId>,
+    /// Cases with structural checks.
+    checked: BTreeSet<String>,
+    teller: Teller<'a>,
+    on_trouble: &'a mut (dyn FnMut(&str) + Send),
+    last_trouble: String,
+    here: BTreeSet<RunId>,
+    graded: BTreeSet<RunId>,
+    lost: BTreeMap<RunId, String>,
+    not_graded: BTreeMap<RunId, String>,
+    read: BTreeMap<Queue, Revision>,
+    collected: Collected,
+}
+
+impl<F: Fleet> Coordinator<'_, F> {
+    /// Collects until nothing is left, or somebody stops it. `on_trouble` hears of what is wrong while it goes on.
+    pub async fn run(
+        &self,
+        on_event: OnEvent<'_>,
+        on_trouble: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Collected, CollectError> {
+        let id = PlanId::of(self.record);
+        let entry = self.fleet.plan(&id).await?;
+        let entry = entry.ok_or_else(|| CollectError::Unknown { id: id.clone() })?;
+        let plan = Iteration::plan(self.record);
+        let tokens = plan.runs().iter().map(|run| (RunToken::of(&id, run), run.clone())).collect();
+        let has_checks = |case: &skillgauge_format::Case<'_>| !case.checks().is_empty();
+        let checked = self.suite.cases().filter(has_checks).map(|case| case.id().into_owned());
+        let mut collection = Collection {
+            fleet: self.fleet,
+            iteration: self.iteration,
+            workspace: self.workspace,
+            suite: self.suite,
+            budget: Arc::clone(&self.budget),
+            settings: self.settings.clone(),
+            checked: checked.collect(),
+            teller: Teller::open(self.iteration, on_event)?,
+            on_trouble,
+            last_trouble: String::new(),
+            here: BTreeSet::new(),
+            graded: BTreeSet::new(),
+            lost: BTreeMap::new(),
+            not_graded: BTreeMap::new(),
+            read: BTreeMap::new(),
+            collected: Collected::default(),
+            id,
+            entry,
+            plan,
+            tokens,
+        };
+        collection.look_here();
+        let (planned, done) = (collection.plan.runs().len(), collection.here.len());
+        collection.teller.tell(&IterationEvent::Started { planned, done })?;
+        collection.collect().await?;
+        collection.finish()
+    }
+}
+
+impl<F: Fleet> Collection<'_, F> {
+    /// What is in the iteration's folder already.
+    fn look_here(&mut self) {
+        for run in self.plan.runs() {
+            let dir = self.iteration.run_dir(run);
+            if !dir.record().is_ok_and(|record| record.reason.is_result()) {
+                continue;
+            }
+            self.here.insert(run.clone());
+            if self.graded_when(run).holds(&dir) {
+                self.graded.insert(run.clone());
+            }
+        }
+    }
+
+    fn graded_when(&self, run: &RunId) -> GradedWhen {
+        GradedWhen {
+            has_checks: self.checked.contains(&run.case),
+            has_judge: self.entry.judge.is_some(),
+        }
+    }
+
+    async fn collect(&mut self) -> Result<(), CollectError> {
+        self.entrust().await?;
+        let mut reconciled: Option<Instant> = None;
+        let (mut buried, mut tidied) = (Instant::now(), Instant::now());
+        while !self.settings.cancel.is_cancelled() {
+            let is_due = reconciled.is_none_or(|last| last.elapsed() >= self.settings.reconcile);
+            let step = self.step(is_due, &mut buried, &mut tidied).await;
+            match step {
+                Ok(Step::Over) => return self.conclude().await,
+                Ok(Step::Stopped) => return Ok(()),
+                Ok(Step::Again) => {
+                    self.last_trouble.clear();
+                    if is_due {
+                        reconciled = Some(Instant::now());
+                    }
+                }
+                // A queue that is gone is made again; a server that is away comes back.
+                Err(CollectError::Fleet(error)) if is_passing(&error) => {
+                    reconciled = None;
+                    // A bucket that was made again counts from the beginning.
+                    self.read.clear();
+                    self.trouble(&error.to_string());
+                    tokio::time::sleep(self.settings.poll * 5).await;
+                }
+                Err(error) => return Err(error),
+            }
+            tokio::select! {
+                () = self.settings.cancel.cancelled() => {}
+                () = tokio::time::sleep(self.settings.poll) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn step(
+        &mut self,
+        is_due: bool,
+        buried: &mut Instant,
+        tidied: &mut Instant,
+    ) -> Result<Step, CollectError> {
+        self.take_results(Queue::Runs).await?;
+        self.take_results(Queue::Grades).await?;
+        if let Some(why) = self.budget.used_up() {
+            self.fleet.end_plan(&self.id, PlanState::Cancelled).await?;
+            return self.stop(why);
+        }
+        if self.is_complete() {
+            return Ok(Step::Over);
+        }
+        if !self.fleet.is_running(&self.id).await? {
+            self.collected.is_cancelled = true;
+            return self.stop("the plan was cancelled".to_owned());
+        }
+        if is_due || buried.elapsed() >= self.settings.dead {
+            self.bury_dead().await?;
+            *buried = Instant::now();
+        }
+        if is_due {
+            self.reconcile().await?;
+        }
+        if tidied.elapsed() >= self.settings.janitor {
+            self.fleet.tidy(&self.id, self.settings.grace).await?;
+            *tidied = Instant::now();
+        }
+        Ok(Step::Again)
+    }
+
+    fn stop(&mut self, why: String) -> Result<Step, CollectError> {
+        self.collected.driven.stopped = Some(why.clone());
+        self.teller.tell(&IterationEvent::Stopped { why })?;
+        Ok(Step::Stopped)
+    }
+
+    fn is_complete(&self) -> bool {
+        let is_settled = |run: &RunId| {
+            self.lost.contains_key(run)
+                || self.here.contains(run)
+                    && (self.graded.contains(run) || self.not_graded.contains_key(run))
+        };
+        self.plan.runs().iter().all(is_settled)
+    }
+
+    async fn conclude(&mut self) -> Result<(), CollectError> {
+        self.fleet.end_plan(&self.id, PlanState::Finished).await?;
+        self.fleet.tidy(&self.id, self.settings.grace).await?;
+        Ok(())
+    }
+
+    /// Reads what is new of a queue's results.
+    async fn take_results(&mut self, queue: Queue) -> Result<(), CollectError> {
+        loop {
+            let after = self.read.get(&queue).copied().unwrap_or_default();
+            let page = self.fleet.results(queue, &self.id, after).await?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            let last = *last;
+            for (_, record) in page {
+                if self.settings.cancel.is_cancelled() {
+                    return Ok(());
+                }
+                self.take_result(queue, record).await?;
+            }
+            self.read.insert(queue, last);
+        }
+    }
+
+    async fn take_result(
+        &mut self,
+        queue: Queue,
+        record: ResultRecord,
+    ) -> Result<(), CollectError> {
+        // Somebody else's key: not of this plan, whatever it says.
+        if !self.tokens.contains_key(&RunToken::of(&self.id, &record.run)) {
+            return Ok(());
+        }
+        match (&record.standing, queue) {
+            (Standing::Lost { why }, Queue::Runs) if !self.here.contains(&record.run) => {
+                if self.lost.insert(record.run.clone(), why.clone()).is_none() {
+                    let (id, message) = (record.run.clone(), why.clone());
+                    self.teller.tell(&IterationEvent::RunLost { id, message })?;
+                }
+                Ok(())
+            }
+            (Standing::Lost { why }, Queue::Grades) if !self.graded.contains(&record.run) => {
+                if self.not_graded.insert(record.run.clone(), why.clone()).is_none() {
+                    let (id, message) = (record.run.clone(), why.clone());
+                    self.teller.tell(&IterationEvent::NotGraded { id, message })?;
+                }
+                Ok(())
+            }
+            (Standing::Ran { .. }, Queue::Runs) if !self.here.contains(&record.run) => {
+                self.take_run(&record).await
+            }
+            (Standing::Graded { .. }, Queue::Grades)
+                if self.here.contains(&record.run) && !self.graded.contains(&record.run) =>
+            {
+                self.take_grade(&record).await
+            }
+            (Standing::Lost { .. } | Standing::Ran { .. } | Standing::Graded { .. }, _) => Ok(()),
+        }
+    }
+
+    fn trouble(&mut self, message: &str) {
+        if self.last_trouble != message {
+            message.clone_into(&mut self.last_trouble);
+            (self.on_trouble)(message);
+        }
+    }
+
+    fn finish(mut self) -> Result<Collected, CollectError> {
+        let driven = &mut self.collected.driven;
+        driven.results = self.here.len();
+        for run in self.plan.runs().iter().filter(|run| !self.here.contains(run)) {
+            let why = self.lost.remove(run).unwrap_or_else(|| "not run".to_owned());
+            driven.missing.push((run.clone(), why));
+        }
+        driven.not_graded = self.not_graded.into_iter().collect();
+        driven.spent = self.budget.spent();
+        let (results, missing) = (driven.results, driven.missing.len());
+        self.teller.tell(&IterationEvent::Finished { results, missing })?;
+        Ok(self.collected)
+    }
+}
+
+/// What to do next.
+enum Step {
+    Again,
+    Stopped,
+    Over,
+}
+
+/// Whether waiting may help.
+fn is_passing(error: &FleetError) -> bool {
+    match error {
+        FleetError::Server { .. }
+        | FleetError::NotReady { .. }
+        | FleetError::Full { .. }
+        | FleetError::Connect { .. } => true,
+        FleetError::Login { .. }
+        | FleetError::Address { .. }
+        | FleetError::TooOld { .. }
+        | FleetError::StoredDifferently { .. }
+        | FleetError::Denied { .. }
+        | FleetError::Damaged { .. }
+        | FleetError::Io(_) => false,
+    }
+}

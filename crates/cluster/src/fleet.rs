@@ -1,0 +1,247 @@
+//! What submitters, workers and coordinators need of an engine, and what can go wrong with one.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
+
+use skillgauge_core::plan::RunId;
+
+use crate::id::{Class, PlanId, RunToken};
+use crate::job::{
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Revision, Tidied, WorkerInfo,
+};
+use crate::plan::{PlanEntry, PlanState};
+
+/// An engine: plans, queues with leases, a store for archives, and results that are written once.
+///
+/// Everything may be called again after an error: nothing here does harm twice. Correctness rests on
+/// [`Fleet::commit`] alone; a lease only keeps workers from doing the same work too often.
+pub trait Fleet: Send + Sync + 'static {
+    /// What the engine knows a lease by.
+    type Ticket: Send + Sync + fmt::Debug;
+
+    /// Writes a plan's entry, new or again, and makes its queues.
+    fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> impl Answer<()>;
+
+    /// A plan's entry, as it is now.
+    fn plan(&self, id: &PlanId) -> impl Answer<Option<PlanEntry>>;
+
+    /// Whether workers may take jobs of a plan. A little old at times: asked often, so it must be cheap.
+    fn is_running(&self, id: &PlanId) -> impl Answer<bool>;
+
+    /// All plans.
+    fn plans(&self) -> impl Answer<Vec<(PlanId, PlanEntry)>>;
+
+    /// Makes what a plan's queues need, if it is not there; a queue that somebody deleted is back then, and empty.
+    fn open_queues(&self, id: &PlanId, entry: &PlanEntry) -> impl Answer<()>;
+
+    /// Ends a plan: its entry says so, and nothing of it is queued any more. Workers see the entry and stop.
+    fn end_plan(&self, id: &PlanId, state: PlanState) -> impl Answer<()>;
+
+    /// Queues jobs; those that are queued or given out already stay as they are. Tells how many were new.
+    fn publish(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+        runs: &[RunId],
+    ) -> impl Answer<usize>;
+
+    /// What is queued or given out of a plan.
+    fn queued(&self, queue: Queue, id: &PlanId) -> impl Answer<BTreeSet<RunToken>>;
+
+    /// The next job for a worker of these classes, plans in turn; waits a while if there is none. `except` are plans
+    /// whose jobs this worker cannot do.
+    fn next(
+        &self,
+        queue: Queue,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+        wait: Duration,
+    ) -> impl Answer<Option<Lease<Self::Ticket>>>;
+
+    /// Says that a worker is still at it.
+    fn heartbeat(&self, lease: &Lease<Self::Ticket>) -> impl Answer<LeaseState>;
+
+    /// Says that a job is done. When this fails the result is safe all the same.
+    fn done(&self, lease: &Lease<Self::Ticket>) -> impl Answer<()>;
+
+    /// Gives a job back, to be given out again after a while. Only while the lease is held.
+    fn release(&self, lease: &Lease<Self::Ticket>, delay: Duration) -> impl Answer<()>;
+
+    /// Gives a job up for good. Only while the lease is held.
+    fn refuse(&self, lease: &Lease<Self::Ticket>, refusal: &Refusal) -> impl Answer<()>;
+
+    /// Stores an input under the SHA-256 of its bytes, if it is not there. Tells whether it was new.
+    fn put_input(&self, sha256: &str, file: &Path) -> impl Answer<bool>;
+
+    /// Fetches an input, and checks its bytes.
+    fn get_input(&self, sha256: &str, target: &Path) -> impl Answer<()>;
+
+    /// Stores the archive of an attempt.
+    fn put_archive(&self, name: &ArchiveName, file: &Path) -> impl Answer<ArchiveRef>;
+
+    /// Fetches an archive, and checks its bytes.
+    fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> impl Answer<()>;
+
+    /// Removes an archive that nobody needs.
+    fn remove_archive(&self, archive: &ArchiveRef) -> impl Answer<()>;
+
+    /// Makes a record the result of its job, unless there is one.
+    fn commit(&self, queue: Queue, id: &PlanId, record: &ResultRecord) -> impl Answer<Commit>;
+
+    /// The result of a job, if there is one, as it is now.
+    fn result(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        token: &RunToken,
+    ) -> impl Answer<Option<ResultRecord>>;
+
+    /// Results after a revision, in order, some at a time; nothing when there are no more now.
+    fn results(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        after: Revision,
+    ) -> impl Answer<Vec<(Revision, ResultRecord)>>;
+
+    /// Removes a result, so that its job can be done again.
+    fn forget(&self, queue: Queue, id: &PlanId, token: &RunToken) -> impl Answer<()>;
+
+    /// The dead jobs of a plan; they are told again and again until they are buried.
+    fn dead(&self, id: &PlanId) -> impl Answer<Vec<Dead>>;
+
+    /// Removes a dead job for good, once somebody has written down that it is lost.
+    fn bury(&self, dead: &Dead) -> impl Answer<()>;
+
+    /// Removes what no result of the plan points at and what is older than the grace period.
+    fn tidy(&self, id: &PlanId, grace: Duration) -> impl Answer<Tidied>;
+
+    /// Tells people about a worker.
+    fn report(&self, worker: &WorkerInfo) -> impl Answer<()>;
+
+    /// The workers that have reported lately.
+    fn workers(&self) -> impl Answer<Vec<WorkerInfo>>;
+}
+
+/// What an engine answers, some time.
+pub trait Answer<T>: Future<Output = Result<T, FleetError>> + Send {}
+
+impl<T, F: Future<Output = Result<T, FleetError>> + Send> Answer<T> for F {}
+
+/// What can go wrong with an engine. None of these is a result of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    /// There is no server, or none that can be reached.
+    #[error("the fleet's server cannot be reached at {url}: {reason}")]
+    Connect {
+        /// Its address, without a login.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// The server does not know this login.
+    #[error("the fleet's server at {url} refuses this login")]
+    Login {
+        /// Its address, without a login.
+        url: String,
+    },
+    /// The address is none.
+    #[error("`{url}` is no address of a fleet: {reason}")]
+    Address {
+        /// What was given, without a login.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server is too old.
+    #[error(
+        "the fleet's server has version {found}, and {oldest} is the oldest that keeps all settings"
+    )]
+    TooOld {
+        /// Its version.
+        found: String,
+        /// The oldest that works.
+        oldest: &'static str,
+    },
+    /// The server stored something else than it was asked to.
+    #[error("the server stored {object} with other settings than it was asked to: {}", differences.join("; "))]
+    StoredDifferently {
+        /// The stream.
+        object: String,
+        /// What is different.
+        differences: Vec<String>,
+    },
+    /// A stream is not there.
+    #[error("the server has no {object}")]
+    NotReady {
+        /// The stream.
+        object: String,
+    },
+    /// The login may not do this.
+    #[error("the server denies it: {message}")]
+    Denied {
+        /// What the server said.
+        message: String,
+    },
+    /// There is no room.
+    #[error("there is no room left in {object}")]
+    Full {
+        /// The stream.
+        object: String,
+    },
+    /// What came back is not what was stored.
+    #[error("{name} is damaged: {reason}")]
+    Damaged {
+        /// The object.
+        name: String,
+        /// How.
+        reason: String,
+    },
+    /// The server did not answer, or said no.
+    #[error("{action} did not work: {reason}")]
+    Server {
+        /// What was tried.
+        action: &'static str,
+        /// What came back.
+        reason: String,
+    },
+    /// A file of ours.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+impl FleetError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Connect { .. } => "start nats-server with JetStream (-js), or give another URL",
+            Self::Login { .. } => {
+                "set SKILLGAUGE_FLEET_USER and SKILLGAUGE_FLEET_PASSWORD, or give --creds FILE"
+            }
+            Self::Address { .. } => "write it as nats://HOST:4222 or tls://HOST:4222",
+            Self::TooOld { .. } => "update nats-server",
+            Self::StoredDifferently { .. } => {
+                "update nats-server, or remove what an earlier version of skillgauge made there"
+            }
+            Self::NotReady { .. } => "`skillgauge fleet init URL` makes it",
+            Self::Denied { .. } => {
+                "`skillgauge fleet init --server-config` shows what each role may do"
+            }
+            Self::Full { .. } => {
+                "collect what is done, or give the bucket more room with `fleet init --max-bytes`"
+            }
+            Self::Damaged { .. } => {
+                "run the same command again; if it stays, run `fleet submit` again"
+            }
+            Self::Server { .. } => {
+                "run the same command again: nothing is lost and nothing is done twice"
+            }
+            Self::Io(_) => "check the free space and the permissions there",
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Jobs, leases and results: what goes over the wire and what workers hold.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use skillgauge_core::plan::RunId;
+use skillgauge_format::transcript::{Outcome, Reason};
+
+use crate::id::{AttemptId, PlanId, RunToken};
+use crate::plan::PlanEntry;
+
+/// Runs and gradings are queued apart, so that judges never starve runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Queue {
+    /// Runs to execute.
+    Runs,
+    /// Runs to check and grade.
+    Grades,
+}
+
+impl Queue {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Runs, Self::Grades];
+}
+
+/// A job as it is queued: nothing but names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) run: RunId,
+}
+
+/// A job that a worker holds for a while.
+#[derive(Debug)]
+pub struct Lease<T> {
+    /// The queue that it came from.
+    pub queue: Queue,
+    /// The iteration.
+    pub plan: PlanId,
+    /// Its entry, as it was when the job was taken.
+    pub entry: Arc<PlanEntry>,
+    /// The run.
+    pub run: RunId,
+    /// This try.
+    pub attempt: AttemptId,
+    /// How often the job was given out, this time included.
+    pub delivered: u32,
+    /// What the engine needs to know the job by.
+    pub ticket: T,
+}
+
+impl<T> Lease<T> {
+    /// The run in subjects and keys.
+    pub fn token(&self) -> RunToken {
+        RunToken::of(&self.plan, &self.run)
+    }
+
+    /// Whether the job is given out no more after this.
+    pub fn is_last(&self) -> bool {
+        self.delivered >= self.entry.times.max_deliver
+    }
+}
+
+impl<T> Lease<T> {
+    /// What the archive of this attempt is called.
+    pub fn archive_name(&self) -> ArchiveName {
+        ArchiveName::new(self.queue, &self.plan, &self.token(), self.attempt.clone())
+    }
+}
+
+/// What the archive of an attempt is called, whichever engine keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveName {
+    /// All of it.
+    pub(crate) text: String,
+    /// Its last part.
+    pub(crate) attempt: AttemptId,
+}
+
+impl ArchiveName {
+    pub(crate) fn new(queue: Queue, plan: &PlanId, token: &RunToken, attempt: AttemptId) -> Self {
+        let kind = match queue {
+            Queue::Runs => "run",
+            Queue::Grades => "grade",
+        };
+        Self { text: format!("{plan}/{token}/{kind}/{attempt}"), attempt }
+    }
+}
+
+/// Whether a job still belongs to its worker, as far as that can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseState {
+    /// The engine answered in time.
+    Held,
+    /// It did not, so another worker may have the job. It must not be given back from here; a commit decides.
+    MaybeLost,
+}
+
+/// What became of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// It is the result.
+    Won,
+    /// Another attempt was first, and is the result.
+    Lost {
+        /// The other attempt.
+        to: AttemptId,
+    },
+}
+
+/// Why a job is given up for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The plan was cancelled, or the job is none of ours.
+    Unwanted,
+    /// It failed as often as it may; the reason is kept for the coordinator.
+    Failed {
+        /// Why, for people.
+        why: String,
+    },
+}
+
+/// Where an archive is, and what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchiveRef {
+    /// The object's name.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// SHA-256 in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The one result of a job; of a run, or of its grading. Small: what a report needs beyond this is in the archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// The run.
+    pub run: RunId,
+    /// The attempt that won.
+    pub attempt: AttemptId,
+    /// How often the job had been given out then.
+    pub delivered: u32,
+    /// The worker.
+    pub worker: String,
+    /// The version of the worker's skillgauge.
+    pub tool_version: String,
+    /// The agent's version, where it told one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    /// What came out.
+    pub standing: Standing,
+    /// The files: of the run, or of its grading. Absent for what was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<ArchiveRef>,
+}
+
+/// What came out of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Standing {
+    /// A run: what became of it.
+    Ran {
+        /// The outcome.
+        outcome: Outcome,
+        /// Why.
+        reason: Reason,
+        /// How long the agent worked.
+        seconds: f64,
+    },
+    /// A grading.
+    Graded {
+        /// Expectations that passed.
+        passed: u64,
+        /// Expectations that were decided.
+        total: u64,
+        /// Whether the gate stopped it before the judge.
+        gated: bool,
+        /// Expectations that the judge could not decide.
+        judge_errors: u64,
+        /// What it cost, if known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost_usd: Option<f64>,
+        /// Calls of the judge.
+        #[serde(default)]
+        calls: u64,
+    },
+    /// Nothing, as often as it was tried. The coordinator writes this, so that the plan can end.
+    Lost {
+        /// Why, for people.
+        why: String,
+    },
+}
+
+/// A place in the order of results; later ones are greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Revision(pub u64);
+
+/// A job that will not be given out again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// Which queue it was in.
+    pub queue: Queue,
+    /// The run, in the form that subjects have.
+    pub token: RunToken,
+    /// Why, for people.
+    pub why: String,
+    /// What the engine knows it by.
+    pub(crate) receipt: Receipt,
+}
+
+/// What an engine needs to bury a dead job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Receipt {
+    /// The plan.
+    pub(crate) plan: Option<PlanId>,
+    /// The place of the message that tells of it.
+    pub(crate) advisory: u64,
+    /// The place of the job, if it still is in its queue.
+    pub(crate) job: Option<u64>,
+}
+
+/// What a janitor has removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tidied {
+    /// Archives that no result points at.
+    pub archives: usize,
+    /// Uploads that were never finished.
+    pub uploads: usize,
+}
+
+/// What a worker tells about itself, again and again. Only for people: nothing is decided by it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerInfo {
+    /// Its name.
+    pub name: String,
+    /// The version of its skillgauge.
+    pub tool_version: String,
+    /// How many runs it carries out at once.
+    pub slots: u32,
+    /// How many gradings.
+    pub grade_slots: u32,
+    /// What is under way now, by plan.
+    pub running: BTreeMap<PlanId, u32>,
+    /// What it has done.
+    pub done: u64,
+    /// What it could not do.
+    pub failed: u64,
+}

@@ -1,0 +1,48 @@
+//! A fleet: many machines carry out the runs of one iteration, over NATS JetStream.
+//!
+//! ```text
+//! submit:  prepared --> bundles + manifest (objects) --> plan entry --> one job per missing run
+//! worker:  job --> lease --> executor --> run folder --> archive --> commit (create only) --> ack
+//! collect: results --> run folders, in one step --> grade jobs --> scores --> gradings
+//! ```
+//!
+//! [`Fleet`] is what the three need of an engine. [`NatsFleet`] is the real one, [`LocalFleet`] lives in this process; both
+//! pass one conformance suite.
+//!
+//! Invariants
+//! - A run counts once, whoever executed it how often: the first commit of its key wins, and nothing else decides.
+//! - What is left to do is the plan minus the results, and can be computed again at any time. A queue that is lost is
+//!   lost time and nothing more.
+//! - A job carries no key and no file: both are where the worker is, or named by digest.
+
+mod collect;
+mod fail_point;
+mod fleet;
+mod id;
+mod job;
+mod local;
+mod manifest;
+mod nats;
+mod plan;
+mod status;
+mod submit;
+mod worker;
+
+pub use collect::{CollectError, CollectSettings, Collected, Coordinator};
+pub use fail_point::FailPoint;
+pub use fleet::{Answer, Fleet, FleetError};
+pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
+pub use job::{
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Revision, Standing, Tidied, WorkerInfo,
+};
+pub use local::{LocalFleet, LocalTicket};
+pub use manifest::{Bundle, Manifest, ManifestError};
+pub use nats::{
+    Connect, Credentials, InitSettings, Made, NatsFleet, NatsTicket, OLDEST_SERVER, server_config,
+    without_login,
+};
+pub use plan::{Caps, PlanEntry, PlanState, Times};
+pub use status::{FleetStatus, PlanStatus};
+pub use submit::{Submission, SubmitError, Submitted, submit};
+pub use worker::{Judges, OnWorkerEvent, Stopped, Worker, WorkerEvent, WorkerSettings};

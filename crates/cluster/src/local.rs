@@ -1,0 +1,481 @@
+//! A fleet in this process: the same rules without a server. For one machine, and to hold the rules to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+use skillgauge_core::plan::RunId;
+use tokio::sync::Notify;
+
+use crate::fleet::{Fleet, FleetError};
+use crate::id::{AttemptId, Class, PlanId, RunToken, hex};
+use crate::job::{
+    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
+    ResultRecord, Revision, Tidied, WorkerInfo,
+};
+use crate::plan::{PlanEntry, PlanState};
+
+/// So many results are given at a time.
+const PAGE: usize = 256;
+
+/// A fleet in this process. Its archives are files in a folder.
+#[derive(Debug)]
+pub struct LocalFleet {
+    folder: PathBuf,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+type Key = (Queue, PlanId, RunToken);
+
+#[derive(Debug, Default)]
+struct State {
+    plans: BTreeMap<PlanId, PlanEntry>,
+    jobs: BTreeMap<Key, Queued>,
+    /// In the order in which jobs were queued.
+    order: u64,
+    results: BTreeMap<Key, (Revision, ResultRecord)>,
+    revision: u64,
+    dead: BTreeMap<Key, String>,
+    workers: BTreeMap<String, WorkerInfo>,
+    last_plan: Option<PlanId>,
+}
+
+#[derive(Debug)]
+struct Queued {
+    run: RunId,
+    order: u64,
+    delivered: u32,
+    /// Nobody gets it before.
+    ready: Instant,
+    /// Which delivery is under way, and until when.
+    leased: Option<(u64, Instant)>,
+}
+
+/// A lease of [`LocalFleet`].
+#[derive(Debug)]
+pub struct LocalTicket {
+    key: Key,
+    number: u64,
+}
+
+impl LocalFleet {
+    /// Archives go to this folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), state: Mutex::default(), changed: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(
+        &self,
+        queue: Queue,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+    ) -> Option<Lease<LocalTicket>> {
+        let mut state = self.state();
+        state.expire();
+        let plan = state.next_plan(queue, classes, except)?;
+        let entry = state.plans.get(&plan)?.clone();
+        let now = Instant::now();
+        let (key, job) = state
+            .jobs
+            .iter_mut()
+            .filter(|(key, job)| key.0 == queue && key.1 == plan && job.is_free(now))
+            .min_by_key(|(_, job)| job.order)?;
+        job.delivered += 1;
+        let number = u64::from(job.delivered);
+        job.leased = Some((number, now + entry.times.ack_wait()));
+        let lease = Lease {
+            queue,
+            plan: plan.clone(),
+            entry: Arc::new(entry),
+            run: job.run.clone(),
+            attempt: AttemptId::new(),
+            delivered: job.delivered,
+            ticket: LocalTicket { key: key.clone(), number },
+        };
+        state.last_plan = Some(plan);
+        Some(lease)
+    }
+
+    fn archive_place(&self, name: &str) -> PathBuf {
+        self.folder.join("archives").join(name.replace('/', "+"))
+    }
+
+    fn input_place(&self, sha256: &str) -> PathBuf {
+        self.folder.join("inputs").join(sha256)
+    }
+}
+
+impl Queued {
+    fn is_free(&self, now: Instant) -> bool {
+        self.leased.is_none() && self.ready <= now
+    }
+}
+
+impl State {
+    /// Leases whose worker was silent for too long end; a job that was given out often enough is dead.
+    fn expire(&mut self) {
+        let now = Instant::now();
+        let mut dead = Vec::new();
+        for (key, job) in &mut self.jobs {
+            if job.leased.is_some_and(|(_, until)| until <= now) {
+                job.leased = None;
+            }
+            let most = self.plans.get(&key.1).map_or(u32::MAX, |entry| entry.times.max_deliver);
+            if job.leased.is_none() && job.delivered >= most {
+                dead.push(key.clone());
+            }
+        }
+        for key in dead {
+            if let Some(job) = self.jobs.remove(&key) {
+                self.dead
+                    .insert(key, format!("given out {} times without a result", job.delivered));
+            }
+        }
+    }
+
+    /// The plan after the last one that has a job for these workers.
+    fn next_plan(
+        &self,
+        queue: Queue,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+    ) -> Option<PlanId> {
+        let now = Instant::now();
+        let busy = |plan: &PlanId| {
+            let leased = |(key, job): &(&Key, &Queued)| {
+                key.0 == queue && key.1 == *plan && job.leased.is_some()
+            };
+            u32::try_from(self.jobs.iter().filter(leased).count()).unwrap_or(u32::MAX)
+        };
+        let has_job = |plan: &PlanId| {
+            self.jobs.iter().any(|(key, job)| key.0 == queue && key.1 == *plan && job.is_free(now))
+        };
+        let able = |(id, entry): &(&PlanId, &PlanEntry)| {
+            let cap = match queue {
+                Queue::Runs => entry.caps.runs,
+                Queue::Grades => entry.caps.grades,
+            };
+            entry.state == PlanState::Running
+                && classes.contains(&entry.class)
+                && !except.contains(*id)
+                && has_job(id)
+                && busy(id) < cap
+        };
+        let mut plans = self.plans.iter().filter(able).map(|(id, _)| id);
+        let first = plans.clone().next();
+        let after = plans.find(|id| self.last_plan.as_ref().is_none_or(|last| *id > last));
+        after.or(first).cloned()
+    }
+
+    /// The job of a lease that still is this lease's.
+    fn held(&mut self, ticket: &LocalTicket) -> Option<&mut Queued> {
+        let job = self.jobs.get_mut(&ticket.key)?;
+        job.leased.is_some_and(|(number, _)| number == ticket.number).then_some(job)
+    }
+}
+
+impl Fleet for LocalFleet {
+    type Ticket = LocalTicket;
+
+    async fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> Result<(), FleetError> {
+        self.state().plans.insert(id.clone(), entry.clone());
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    async fn plan(&self, id: &PlanId) -> Result<Option<PlanEntry>, FleetError> {
+        Ok(self.state().plans.get(id).cloned())
+    }
+
+    async fn is_running(&self, id: &PlanId) -> Result<bool, FleetError> {
+        let state = self.state();
+        Ok(state.plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
+    }
+
+    async fn plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
+        Ok(self.state().plans.iter().map(|(id, entry)| (id.clone(), entry.clone())).collect())
+    }
+
+    async fn open_queues(&self, _: &PlanId, _: &PlanEntry) -> Result<(), FleetError> {
+        Ok(())
+    }
+
+    async fn end_plan(&self, id: &PlanId, end: PlanState) -> Result<(), FleetError> {
+        let mut state = self.state();
+        if let Some(entry) = state.plans.get_mut(id) {
+            entry.state = end;
+        }
+        state.jobs.retain(|key, _| key.1 != *id);
+        Ok(())
+    }
+
+    async fn publish(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        _: &PlanEntry,
+        runs: &[RunId],
+    ) -> Result<usize, FleetError> {
+        let mut state = self.state();
+        let mut new = 0;
+        for run in runs {
+            let key = (queue, id.clone(), RunToken::of(id, run));
+            if state.jobs.contains_key(&key) {
+                continue;
+            }
+            state.order += 1;
+            let (order, ready) = (state.order, Instant::now());
+            let job = Queued { run: run.clone(), order, delivered: 0, ready, leased: None };
+            state.jobs.insert(key, job);
+            new += 1;
+        }
+        self.changed.notify_waiters();
+        Ok(new)
+    }
+
+    async fn queued(&self, queue: Queue, id: &PlanId) -> Result<BTreeSet<RunToken>, FleetError> {
+        let state = self.state();
+        let ours = state.jobs.keys().filter(|key| key.0 == queue && key.1 == *id);
+        Ok(ours.map(|key| key.2.clone()).collect())
+    }
+
+    async fn next(
+        &self,
+        queue: Queue,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+        wait: Duration,
+    ) -> Result<Option<Lease<LocalTicket>>, FleetError> {
+        let until = Instant::now() + wait;
+        loop {
+            let changed = self.changed.notified();
+            if let Some(lease) = self.take(queue, classes, except) {
+                return Ok(Some(lease));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            // A lease that ends makes no noise, so nobody waits for long.
+            let _ = tokio::time::timeout(left.min(Duration::from_millis(20)), changed).await;
+        }
+    }
+
+    async fn heartbeat(&self, lease: &Lease<LocalTicket>) -> Result<LeaseState, FleetError> {
+        let mut state = self.state();
+        let until = Instant::now() + lease.entry.times.ack_wait();
+        Ok(match state.held(&lease.ticket).and_then(|job| job.leased.as_mut()) {
+            Some(leased) if leased.1 > Instant::now() => {
+                leased.1 = until;
+                LeaseState::Held
+            }
+            _ => LeaseState::MaybeLost,
+        })
+    }
+
+    async fn done(&self, lease: &Lease<LocalTicket>) -> Result<(), FleetError> {
+        self.state().jobs.remove(&lease.ticket.key);
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    async fn release(&self, lease: &Lease<LocalTicket>, delay: Duration) -> Result<(), FleetError> {
+        if let Some(job) = self.state().held(&lease.ticket) {
+            job.leased = None;
+            job.ready = Instant::now() + delay;
+        }
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    async fn refuse(
+        &self,
+        lease: &Lease<LocalTicket>,
+        refusal: &Refusal,
+    ) -> Result<(), FleetError> {
+        let mut state = self.state();
+        if state.held(&lease.ticket).is_some() {
+            state.jobs.remove(&lease.ticket.key);
+            if let Refusal::Failed { why } = refusal {
+                state.dead.insert(lease.ticket.key.clone(), why.clone());
+            }
+        }
+        Ok(())
+    }
+
+    async fn put_input(&self, sha256: &str, file: &Path) -> Result<bool, FleetError> {
+        let place = self.input_place(sha256);
+        if place.is_file() {
+            return Ok(false);
+        }
+        copy_new(file, &place)?;
+        Ok(true)
+    }
+
+    async fn get_input(&self, sha256: &str, target: &Path) -> Result<(), FleetError> {
+        fetch(&self.input_place(sha256), sha256, target)
+    }
+
+    async fn put_archive(&self, name: &ArchiveName, file: &Path) -> Result<ArchiveRef, FleetError> {
+        let name = name.text.clone();
+        copy_new(file, &self.archive_place(&name))?;
+        let (size, sha256) = measure(file)?;
+        Ok(ArchiveRef { name, size, sha256 })
+    }
+
+    async fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {
+        fetch(&self.archive_place(&archive.name), &archive.sha256, target)
+    }
+
+    async fn remove_archive(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
+        Ok(fs_err::remove_file(self.archive_place(&archive.name))?)
+    }
+
+    async fn commit(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        record: &ResultRecord,
+    ) -> Result<Commit, FleetError> {
+        let mut state = self.state();
+        let key = (queue, id.clone(), RunToken::of(id, &record.run));
+        if let Some((_, first)) = state.results.get(&key) {
+            let is_ours = first.attempt == record.attempt;
+            let to = first.attempt.clone();
+            return Ok(if is_ours { Commit::Won } else { Commit::Lost { to } });
+        }
+        state.revision += 1;
+        let revision = Revision(state.revision);
+        state.results.insert(key, (revision, record.clone()));
+        Ok(Commit::Won)
+    }
+
+    async fn result(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        token: &RunToken,
+    ) -> Result<Option<ResultRecord>, FleetError> {
+        let state = self.state();
+        let found = state.results.get(&(queue, id.clone(), token.clone()));
+        Ok(found.map(|(_, record)| record.clone()))
+    }
+
+    async fn results(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        after: Revision,
+    ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
+        let state = self.state();
+        let ours = state.results.iter().filter(|(key, _)| key.0 == queue && key.1 == *id);
+        let mut found: Vec<_> =
+            ours.map(|(_, result)| result.clone()).filter(|(at, _)| *at > after).collect();
+        found.sort_by_key(|(revision, _)| *revision);
+        found.truncate(PAGE);
+        Ok(found)
+    }
+
+    async fn forget(&self, queue: Queue, id: &PlanId, token: &RunToken) -> Result<(), FleetError> {
+        let key = (queue, id.clone(), token.clone());
+        let mut state = self.state();
+        state.results.remove(&key);
+        state.dead.remove(&key);
+        Ok(())
+    }
+
+    async fn dead(&self, id: &PlanId) -> Result<Vec<Dead>, FleetError> {
+        let mut state = self.state();
+        state.expire();
+        let ours = state.dead.iter().filter(|(key, _)| key.1 == *id);
+        let receipt = Receipt { plan: Some(id.clone()), ..Receipt::default() };
+        let told = |(key, why): (&Key, &String)| Dead {
+            queue: key.0,
+            token: key.2.clone(),
+            why: why.clone(),
+            receipt: receipt.clone(),
+        };
+        Ok(ours.map(told).collect())
+    }
+
+    async fn bury(&self, dead: &Dead) -> Result<(), FleetError> {
+        if let Some(plan) = &dead.receipt.plan {
+            self.state().dead.remove(&(dead.queue, plan.clone(), dead.token.clone()));
+        }
+        Ok(())
+    }
+
+    async fn tidy(&self, id: &PlanId, grace: Duration) -> Result<Tidied, FleetError> {
+        let wanted: BTreeSet<PathBuf> = {
+            let state = self.state();
+            let archives = state.results.values().filter_map(|(_, record)| record.archive.as_ref());
+            archives.map(|archive| self.archive_place(&archive.name)).collect()
+        };
+        let prefix = format!("{id}+");
+        let mut tidied = Tidied::default();
+        for entry in fs_err::read_dir(self.folder.join("archives")).into_iter().flatten().flatten()
+        {
+            let is_ours = entry.file_name().to_string_lossy().starts_with(&prefix);
+            let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
+            let is_old = matches!(age, Ok(Ok(age)) if age >= grace);
+            if is_ours && is_old && !wanted.contains(&entry.path()) {
+                fs_err::remove_file(entry.path())?;
+                tidied.archives += 1;
+            }
+        }
+        Ok(tidied)
+    }
+
+    async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
+        self.state().workers.insert(worker.name.clone(), worker.clone());
+        Ok(())
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
+        Ok(self.state().workers.values().cloned().collect())
+    }
+}
+
+/// The length and the SHA-256 of a file.
+pub(crate) fn measure(file: &Path) -> io::Result<(u64, String)> {
+    use io::Read as _;
+    let mut file = fs_err::File::open(file)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 << 10];
+    let mut size = 0;
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((size, hex(&hasher.finalize())));
+        }
+        hasher.update(&buffer[..read]);
+        size += read as u64;
+    }
+}
+
+fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(folder) = to.parent() {
+        fs_err::create_dir_all(folder)?;
+    }
+    fs_err::copy(from, to)?;
+    Ok(())
+}
+
+fn fetch(from: &Path, sha256: &str, target: &Path) -> Result<(), FleetError> {
+    copy_new(from, target)?;
+    let (_, found) = measure(target)?;
+    if found == sha256 {
+        Ok(())
+    } else {
+        let name = from.display().to_string();
+        Err(FleetError::Damaged { name, reason: format!("its SHA-256 is {found}") })
+    }
+}

@@ -1,0 +1,87 @@
+//! From what the client says to what went wrong.
+//!
+//! Error 10077 of the server means that a job is queued already, that the queue is full, or that a bucket is; only its
+//! text tells. A denied request looks like a timeout; what the server said about it comes by another way, see
+//! [`super::connect::Heard`].
+
+use std::error::Error;
+
+use super::NatsFleet;
+use super::name::Kept;
+use crate::fleet::FleetError;
+
+/// An error with all of its causes, in one line.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// What a refused publication means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The job is queued already.
+    ThereAlready,
+    /// The queue or the bucket is full.
+    Full,
+    /// Something else.
+    Other,
+}
+
+/// Reads the text of an error of a publication.
+pub(super) fn refused(text: &str) -> Refused {
+    if text.contains("maximum messages per subject exceeded") {
+        Refused::ThereAlready
+    } else if text.contains("maximum bytes exceeded")
+        || text.contains("maximum messages exceeded")
+        || text.contains("insufficient resources")
+        || text.contains("insufficient storage")
+    {
+        Refused::Full
+    } else {
+        Refused::Other
+    }
+}
+
+impl NatsFleet {
+    /// An error of the client, with what the server said about permissions lately.
+    pub(super) fn failed(
+        &self,
+        action: &'static str,
+        kept: Kept,
+        error: &(dyn Error + 'static),
+    ) -> FleetError {
+        let reason = chain(error);
+        if let Some(message) = self.heard.take_denied() {
+            return FleetError::Denied { message };
+        }
+        if reason.contains("stream not found") || reason.contains("no stream found") {
+            return FleetError::NotReady { object: kept.stream().to_owned() };
+        }
+        if refused(&reason) == Refused::Full {
+            return FleetError::Full { object: kept.stream().to_owned() };
+        }
+        FleetError::Server { action, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_means_three_things() {
+        let text = |what: &str| format!("JetStream error: 503 (code 10077): {what}");
+        assert_eq!(refused(&text("maximum messages per subject exceeded")), Refused::ThereAlready);
+        assert_eq!(refused(&text("maximum messages exceeded")), Refused::Full);
+        assert_eq!(refused(&text("maximum bytes exceeded")), Refused::Full);
+        assert_eq!(refused("timed out"), Refused::Other);
+    }
+}

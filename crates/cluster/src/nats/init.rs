@@ -1,0 +1,139 @@
+//! Makes what the fleet needs on the server, and looks at what the server really stored.
+//!
+//! Old servers accept settings that they do not know and drop them without a word. So servers below 2.11 are refused, and
+//! each answer is compared with what was asked for.
+
+use serde_json::Value;
+
+use super::NatsFleet;
+use super::name::Kept;
+use crate::fleet::FleetError;
+
+/// The oldest server that keeps all settings.
+pub const OLDEST_SERVER: &str = "2.11.0";
+
+/// What `init` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitSettings {
+    /// How many servers have a copy: 1, or 3 in a cluster of at least three.
+    pub replicas: usize,
+    /// How many bytes all archives together may have; no limit if absent.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for InitSettings {
+    fn default() -> Self {
+        Self { replicas: 1, max_bytes: None }
+    }
+}
+
+/// A stream that is there now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Its name.
+    pub stream: String,
+    /// How many servers have a copy.
+    pub replicas: usize,
+    /// What is in it.
+    pub messages: u64,
+}
+
+impl NatsFleet {
+    /// The server's version.
+    pub fn server_version(&self) -> String {
+        self.client.server_info().version
+    }
+
+    pub(super) fn check_version(&self) -> Result<(), FleetError> {
+        let found = self.server_version();
+        let is_old = |version: &str| {
+            let mut numbers =
+                version.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
+            (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < (2, 11)
+        };
+        if is_old(&found) {
+            return Err(FleetError::TooOld { found, oldest: OLDEST_SERVER });
+        }
+        Ok(())
+    }
+
+    /// Makes all streams, or changes those that are there.
+    pub async fn init(&self, settings: &InitSettings) -> Result<Vec<Made>, FleetError> {
+        let mut made = Vec::new();
+        for kept in Kept::ALL {
+            made.push(self.make(kept, settings).await?);
+        }
+        Ok(made)
+    }
+
+    /// Makes a stream that is not there with the settings that its neighbours have.
+    pub(super) async fn make_missing(&self, kept: Kept) -> Result<(), FleetError> {
+        if self.js.get_stream(kept.stream()).await.is_ok() {
+            return Ok(());
+        }
+        let plans = self.js.get_stream(Kept::Plans.stream()).await;
+        let plans =
+            plans.map_err(|error| self.failed("looking at a stream", Kept::Plans, &error))?;
+        let replicas = plans.cached_info().config.num_replicas;
+        self.make(kept, &InitSettings { replicas, max_bytes: None }).await.map(|_| ())
+    }
+
+    async fn make(&self, kept: Kept, settings: &InitSettings) -> Result<Made, FleetError> {
+        let asked = kept.config(settings);
+        let info = self.js.create_or_update_stream(asked.clone()).await;
+        let info = info.map_err(|error| self.failed("making a stream", kept, &error))?;
+        let differences = differences(&to_value(&asked), &to_value(&info.config));
+        if !differences.is_empty() {
+            let object = kept.stream().to_owned();
+            return Err(FleetError::StoredDifferently { object, differences });
+        }
+        Ok(Made {
+            stream: info.config.name,
+            replicas: info.config.num_replicas,
+            messages: info.state.messages,
+        })
+    }
+}
+
+pub(super) fn to_value<T: serde::Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// What was asked for and is not there. The server may have added something of its own.
+pub(super) fn differences(asked: &Value, stored: &Value) -> Vec<String> {
+    let (Value::Object(asked), Value::Object(stored)) = (asked, stored) else {
+        return vec!["the answer is no settings".to_owned()];
+    };
+    let is_other = |(name, wanted): &(&String, &Value)| match (wanted, stored.get(name.as_str())) {
+        (Value::Null, _) => false,
+        (Value::Object(wanted), Some(Value::Object(found))) => {
+            wanted.iter().any(|(key, value)| found.get(key) != Some(value))
+        }
+        (wanted, found) => found != Some(*wanted),
+    };
+    let told = |(name, wanted): (&String, &Value)| {
+        let found = stored.get(name.as_str()).map_or("nothing".to_owned(), Value::to_string);
+        format!("{name} is {found} instead of {wanted}")
+    };
+    asked.iter().filter(is_other).map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_drops_is_seen_and_what_it_adds_is_not() {
+        let asked = json!({"a": 1, "b": true, "none": null, "m": {"x": "1"}});
+        assert!(
+            differences(&asked, &json!({"a": 1, "b": true, "m": {"x": "1", "y": "2"}, "c": 3}))
+                .is_empty()
+        );
+        let found = differences(&asked, &json!({"a": 2, "m": {}}));
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(found[0], "a is 2 instead of 1");
+        assert_eq!(found[1], "b is nothing instead of true");
+    }
+}

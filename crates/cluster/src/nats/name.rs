@@ -1,0 +1,237 @@
+//! What is kept on the server: one table of streams with their settings, and the subjects in them.
+//!
+//! `v1` is the wire protocol. It is in the subject, so that an old worker never sees a new job.
+
+use std::time::Duration;
+
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+
+use super::init::InitSettings;
+use crate::id::{Class, PlanId, RunToken};
+use crate::job::Queue;
+
+/// What is kept of results, archives and dead jobs; whoever collects has a copy long before.
+const KEPT: Duration = Duration::from_hours(14 * 24);
+/// Inputs are put again when they are half as old.
+pub(super) const INPUTS_KEPT: Duration = Duration::from_hours(30 * 24);
+/// A worker that has not reported for so long is forgotten.
+const STATUS_KEPT: Duration = Duration::from_mins(2);
+const MAX_JOBS: i64 = 2_000_000;
+const MAX_JOB_BYTES: i32 = 64 << 10;
+/// The server's own default may be lower than the number of plans.
+const MAX_CONSUMERS: i32 = 10_000;
+
+/// A stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kept {
+    Runs,
+    Grades,
+    Dead,
+    Plans,
+    Results,
+    Scores,
+    Status,
+    Inputs,
+    Archives,
+}
+
+/// How a stream is used, which decides its settings.
+enum Use {
+    Jobs(&'static str),
+    Advisories,
+    Keys { age: Duration, storage: StorageType },
+    Objects { age: Duration, bytes: i64 },
+}
+
+impl Kept {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Runs,
+        Self::Grades,
+        Self::Dead,
+        Self::Plans,
+        Self::Results,
+        Self::Scores,
+        Self::Status,
+        Self::Inputs,
+        Self::Archives,
+    ];
+
+    /// The queue's stream.
+    pub(super) const fn jobs(queue: Queue) -> Self {
+        match queue {
+            Queue::Runs => Self::Runs,
+            Queue::Grades => Self::Grades,
+        }
+    }
+
+    /// Where the results of a queue's jobs are.
+    pub(super) const fn results(queue: Queue) -> Self {
+        match queue {
+            Queue::Runs => Self::Results,
+            Queue::Grades => Self::Scores,
+        }
+    }
+
+    /// The bucket's name, or the stream's own.
+    const fn short(self) -> &'static str {
+        match self {
+            Self::Runs => "SG_RUNS",
+            Self::Grades => "SG_GRADES",
+            Self::Dead => "SG_DEAD",
+            Self::Plans => "SG_PLAN",
+            Self::Results => "SG_RESULTS",
+            Self::Scores => "SG_SCORES",
+            Self::Status => "SG_STATUS",
+            Self::Inputs => "SG_INPUTS",
+            Self::Archives => "SG_ARCHIVES",
+        }
+    }
+
+    /// The stream's name.
+    pub(super) const fn stream(self) -> &'static str {
+        match self {
+            Self::Plans => "KV_SG_PLAN",
+            Self::Results => "KV_SG_RESULTS",
+            Self::Scores => "KV_SG_SCORES",
+            Self::Status => "KV_SG_STATUS",
+            Self::Inputs => "OBJ_SG_INPUTS",
+            Self::Archives => "OBJ_SG_ARCHIVES",
+            Self::Runs | Self::Grades | Self::Dead => self.short(),
+        }
+    }
+
+    /// The subject of a key.
+    pub(super) fn key(self, key: &str) -> String {
+        format!("$KV.{}.{key}", self.short())
+    }
+
+    /// The subject of an object's chunks.
+    pub(super) fn chunks(self, nuid: &str) -> String {
+        format!("$O.{}.C.{nuid}", self.short())
+    }
+
+    /// The subject of an object's description, by its encoded name.
+    pub(super) fn object(self, encoded: &str) -> String {
+        format!("$O.{}.M.{encoded}", self.short())
+    }
+
+    /// The bucket's name.
+    pub(super) const fn bucket(self) -> &'static str {
+        self.short()
+    }
+
+    fn usage(self, settings: &InitSettings) -> Use {
+        let file = StorageType::File;
+        match self {
+            Self::Runs => Use::Jobs("run"),
+            Self::Grades => Use::Jobs("grade"),
+            Self::Dead => Use::Advisories,
+            Self::Plans | Self::Results | Self::Scores => Use::Keys { age: KEPT, storage: file },
+            Self::Status => Use::Keys { age: STATUS_KEPT, storage: StorageType::Memory },
+            Self::Inputs => Use::Objects { age: INPUTS_KEPT, bytes: -1 },
+            Self::Archives => {
+                let bytes = settings.max_bytes.and_then(|bytes| i64::try_from(bytes).ok());
+                Use::Objects { age: KEPT, bytes: bytes.unwrap_or(-1) }
+            }
+        }
+    }
+
+    /// What the server is asked for. Limits that nobody wants are -1, which is what the server stores for them.
+    pub(super) fn config(self, settings: &InitSettings) -> Config {
+        let base = Config {
+            name: self.stream().to_owned(),
+            max_bytes: -1,
+            max_messages: -1,
+            max_messages_per_subject: -1,
+            max_consumers: -1,
+            max_message_size: -1,
+            num_replicas: settings.replicas,
+            ..Config::default()
+        };
+        match self.usage(settings) {
+            Use::Jobs(kind) => Config {
+                subjects: vec![format!("sg.v1.{kind}.>")],
+                retention: RetentionPolicy::WorkQueue,
+                max_messages: MAX_JOBS,
+                max_messages_per_subject: 1,
+                discard: DiscardPolicy::New,
+                discard_new_per_subject: true,
+                max_message_size: MAX_JOB_BYTES,
+                max_consumers: MAX_CONSUMERS,
+                allow_direct: true,
+                ..base
+            },
+            Use::Advisories => Config {
+                subjects: ["MAX_DELIVERIES", "MSG_TERMINATED"]
+                    .iter()
+                    .flat_map(|kind| Queue::ALL.map(|queue| advisory(kind, queue, ">")))
+                    .collect(),
+                max_age: KEPT,
+                allow_direct: true,
+                ..base
+            },
+            Use::Keys { age, storage } => Config {
+                subjects: vec![self.key(">")],
+                max_messages_per_subject: 1,
+                discard: DiscardPolicy::New,
+                max_age: age,
+                storage,
+                num_replicas: match storage {
+                    StorageType::Memory => 1,
+                    StorageType::File => settings.replicas,
+                },
+                allow_rollup: true,
+                deny_delete: true,
+                allow_direct: true,
+                ..base
+            },
+            Use::Objects { age, bytes } => Config {
+                subjects: vec![self.chunks(">"), self.object(">")],
+                discard: DiscardPolicy::New,
+                max_age: age,
+                max_bytes: bytes,
+                allow_rollup: true,
+                allow_direct: true,
+                ..base
+            },
+        }
+    }
+}
+
+fn kind(queue: Queue) -> &'static str {
+    match queue {
+        Queue::Runs => "run",
+        Queue::Grades => "grade",
+    }
+}
+
+/// The subject of advisories about a consumer.
+pub(super) fn advisory(what: &str, queue: Queue, consumer: &str) -> String {
+    let stream = Kept::jobs(queue).stream();
+    format!("$JS.EVENT.ADVISORY.CONSUMER.{what}.{stream}.{consumer}")
+}
+
+/// The subject of a job; `*` for the run gives the filter of a plan's consumer.
+pub(super) fn job_subject(queue: Queue, class: &Class, plan: &PlanId, run: &str) -> String {
+    format!("sg.v1.{}.{class}.{plan}.{run}", kind(queue))
+}
+
+/// All jobs of a plan, whatever class they have.
+pub(super) fn plan_subjects(queue: Queue, plan: &PlanId) -> String {
+    format!("sg.v1.{}.*.{plan}.*", kind(queue))
+}
+
+/// The consumer of a plan.
+pub(super) fn consumer(class: &Class, plan: &PlanId) -> String {
+    format!("{class}_{plan}")
+}
+
+/// The run that a job's subject names.
+pub(super) fn token_of(subject: &str) -> Option<RunToken> {
+    subject.rsplit('.').next()?.parse().ok()
+}
+
+/// The key of a result.
+pub(super) fn result_key(plan: &PlanId, token: &str) -> String {
+    format!("{plan}.{token}")
+}

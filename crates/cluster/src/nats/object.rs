@@ -1,0 +1,283 @@
+//! Objects: files in chunks, in the layout of NATS's object store.
+//!
+//! Chunks are read by direct gets: a consumer for each download would live on for half a minute, and a server has only so
+//! many. A chunk that is sent twice is stored once, because it carries its number.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::DirectGetErrorKind;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE;
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::NatsFleet;
+use super::error::{Refused, chain, refused};
+use super::name::{INPUTS_KEPT, Kept};
+use crate::fail_point::FailPoint;
+use crate::fleet::FleetError;
+use crate::id::{AttemptId, PlanId, hex};
+use crate::job::{Queue, Tidied};
+
+/// Bytes of a chunk: each is acknowledged before the next, so larger ones are faster; a message has at most 1 MB.
+const CHUNK: usize = 512 << 10;
+/// How long a part is tried to be stored or read that the server should take or have.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// A follower may not have yet what the leader has.
+const CATCH_UP: Duration = Duration::from_secs(10);
+
+/// What the object store keeps about an object.
+#[derive(Debug, Serialize, Deserialize)]
+struct Description {
+    name: String,
+    bucket: String,
+    nuid: String,
+    #[serde(default)]
+    size: u64,
+    #[serde(default)]
+    chunks: u64,
+    #[serde(default)]
+    digest: String,
+    mtime: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    deleted: bool,
+}
+
+impl NatsFleet {
+    pub(super) async fn put_if_absent(
+        &self,
+        kept: Kept,
+        name: &str,
+        file: &Path,
+    ) -> Result<bool, FleetError> {
+        // Asked for, so that a server without it is told from one that is away.
+        let stream = self.js.get_stream(kept.stream()).await;
+        let stream = stream.map_err(|error| self.failed("looking at a stream", kept, &error))?;
+        let subject = kept.object(&URL_SAFE.encode(name));
+        if let Ok(message) = stream.direct_get_last_for_subject(subject).await {
+            // One that would be dropped while it is needed is put again.
+            let age = age(message.time.unix_timestamp());
+            let known: Option<Description> = serde_json::from_slice(&message.payload).ok();
+            if age < INPUTS_KEPT / 2 && known.is_some_and(|known| !known.deleted) {
+                return Ok(false);
+            }
+        }
+        self.put_object(kept, name, AttemptId::new().as_str(), file).await?;
+        Ok(true)
+    }
+
+    pub(super) async fn put_object(
+        &self,
+        kept: Kept,
+        name: &str,
+        nuid: &str,
+        file: &Path,
+    ) -> Result<(), FleetError> {
+        let mut file = fs_err::File::open(file)?;
+        let mut hasher = Sha256::new();
+        let (mut size, mut chunks) = (0, 0);
+        loop {
+            let mut buffer = Vec::with_capacity(CHUNK);
+            std::io::Read::take(&mut file, CHUNK as u64).read_to_end(&mut buffer)?;
+            if buffer.is_empty() {
+                break;
+            }
+            hasher.update(&buffer);
+            size += buffer.len() as u64;
+            let part = Part { subject: kept.chunks(nuid), id: Some(format!("{nuid}-{chunks}")) };
+            self.store(kept, part, buffer.into()).await?;
+            chunks += 1;
+            FailPoint::MidUpload.reach(self.fail_point);
+        }
+        let description = Description {
+            name: name.to_owned(),
+            bucket: kept.bucket().to_owned(),
+            nuid: nuid.to_owned(),
+            size,
+            chunks,
+            digest: format!("SHA-256={}", URL_SAFE.encode(hasher.finalize())),
+            mtime: skillgauge_run::agent::timestamp(SystemTime::now()),
+            deleted: false,
+        };
+        let payload = serde_json::to_vec(&description).map_err(std::io::Error::from)?;
+        let part = Part { subject: kept.object(&URL_SAFE.encode(name)), id: None };
+        self.store(kept, part, payload.into()).await
+    }
+
+    /// Stores one message, again and again if the server does not answer.
+    async fn store(&self, kept: Kept, part: Part, payload: Bytes) -> Result<(), FleetError> {
+        let (began, mut pause) = (Instant::now(), Duration::from_millis(50));
+        loop {
+            let message = PublishMessage::build().payload(payload.clone());
+            let message = match &part.id {
+                Some(id) => message.message_id(id),
+                None => message.header("Nats-Rollup", "sub"),
+            };
+            let sent = match self.js.send_publish(part.subject.clone(), message).await {
+                Ok(acknowledged) => acknowledged.await,
+                Err(error) => Err(error),
+            };
+            let Err(error) = sent else { return Ok(()) };
+            let is_final = refused(&chain(&error)) == Refused::Full;
+            if is_final || self.heard.is_denied() || began.elapsed() > PATIENCE {
+                return Err(self.failed("storing an object", kept, &error));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// Where the chunks of an object are.
+    pub(super) async fn chunks_of(&self, kept: Kept, name: &str) -> Result<String, FleetError> {
+        let stream = self.stream(kept).await?;
+        let subject = kept.object(&URL_SAFE.encode(name));
+        let message = stream.get_last_raw_message_by_subject(&subject).await;
+        let message =
+            message.map_err(|error| self.failed("looking for an object", kept, &error))?;
+        let damaged = |reason: String| FleetError::Damaged { name: name.to_owned(), reason };
+        let found: Description =
+            serde_json::from_slice(&message.payload).map_err(|error| damaged(error.to_string()))?;
+        if found.deleted { Err(damaged("it was removed".to_owned())) } else { Ok(found.nuid) }
+    }
+
+    /// Reads chunks until they have the digest; a file that never has it is damaged.
+    pub(super) async fn get_object(
+        &self,
+        kept: Kept,
+        nuid: &str,
+        sha256: &str,
+        target: &Path,
+    ) -> Result<(), FleetError> {
+        let stream = self.stream(kept).await?;
+        let subject = kept.chunks(nuid);
+        let mut file = fs_err::File::create(target)?;
+        let mut hasher = Sha256::new();
+        let (mut sequence, mut waiting) = (0, Instant::now());
+        loop {
+            match stream.direct_get_next_for_subject(subject.as_str(), Some(sequence + 1)).await {
+                Ok(message) => {
+                    sequence = message.sequence;
+                    hasher.update(&message.payload);
+                    file.write_all(&message.payload)?;
+                    waiting = Instant::now();
+                }
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
+                    let found = hex(&hasher.clone().finalize());
+                    if found == sha256 {
+                        return Ok(());
+                    }
+                    if waiting.elapsed() > CATCH_UP {
+                        let reason = format!("its SHA-256 is {found} instead of {sha256}");
+                        return Err(FleetError::Damaged { name: nuid.to_owned(), reason });
+                    }
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                Err(error) if waiting.elapsed() > PATIENCE => {
+                    return Err(self.failed("reading an object", kept, &error));
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
+            }
+        }
+    }
+
+    pub(super) async fn remove_object(&self, name: &str) -> Result<(), FleetError> {
+        let kept = Kept::Archives;
+        let stream = self.stream(kept).await?;
+        let nuid = name.rsplit('/').next().unwrap_or_default();
+        for subject in [kept.object(&URL_SAFE.encode(name)), kept.chunks(nuid)] {
+            let purged = stream.purge().filter(subject).await;
+            purged.map_err(|error| self.failed("removing an object", kept, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Removes archives of a plan that no result points at, and chunks that no archive points at.
+    pub(super) async fn tidy_archives(
+        &self,
+        id: &PlanId,
+        grace: Duration,
+    ) -> Result<Tidied, FleetError> {
+        let kept = Kept::Archives;
+        let wanted = self.wanted_archives(id).await?;
+        let stream = self.stream(kept).await?;
+        let mut tidied = Tidied::default();
+        let (mut described, mut sequence) = (BTreeSet::new(), 0);
+        loop {
+            let next =
+                stream.direct_get_next_for_subject(kept.object(">"), Some(sequence + 1)).await;
+            let message = match next {
+                Ok(message) => message,
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
+                Err(error) => return Err(self.failed("listing objects", kept, &error)),
+            };
+            sequence = message.sequence;
+            let Ok(found) = serde_json::from_slice::<Description>(&message.payload) else {
+                continue;
+            };
+            let is_ours = found.name.split('/').next() == Some(id.as_str());
+            let is_old = age(message.time.unix_timestamp()) >= grace;
+            if is_ours && is_old && !wanted.contains(&found.name) {
+                self.remove_object(&found.name).await?;
+                tidied.archives += 1;
+            } else {
+                described.insert(found.nuid);
+            }
+        }
+        for nuid in self.chunk_names().await?.difference(&described) {
+            let last = stream.direct_get_last_for_subject(kept.chunks(nuid)).await;
+            if last.is_ok_and(|last| age(last.time.unix_timestamp()) >= grace) {
+                let purged = stream.purge().filter(kept.chunks(nuid)).await;
+                purged.map_err(|error| self.failed("removing an upload", kept, &error))?;
+                tidied.uploads += 1;
+            }
+        }
+        Ok(tidied)
+    }
+
+    async fn wanted_archives(&self, id: &PlanId) -> Result<BTreeSet<String>, FleetError> {
+        let mut wanted = BTreeSet::new();
+        for queue in Queue::ALL {
+            let mut after = crate::job::Revision::default();
+            loop {
+                let page = self.results_after(queue, id, after).await?;
+                let Some((last, _)) = page.last() else { break };
+                after = *last;
+                let archives = page.into_iter().filter_map(|(_, record)| record.archive);
+                wanted.extend(archives.map(|archive| archive.name));
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// The names of everything that has chunks.
+    async fn chunk_names(&self) -> Result<BTreeSet<String>, FleetError> {
+        let kept = Kept::Archives;
+        let failed = |error| self.failed("listing uploads", kept, &error);
+        let stream = self.stream(kept).await?;
+        let mut subjects = stream.info_with_subjects(kept.chunks(">")).await.map_err(failed)?;
+        let mut names = BTreeSet::new();
+        while let Some(subject) = subjects.next().await {
+            let (subject, _) = subject.map_err(failed)?;
+            names.extend(subject.rsplit('.').next().map(ToOwned::to_owned));
+        }
+        Ok(names)
+    }
+}
+
+/// One message of an object: a chunk with its number, or the description.
+struct Part {
+    subject: String,
+    id: Option<String>,
+}
+
+/// How long ago a time of the server was, by our clock.
+fn age(seconds: i64) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}

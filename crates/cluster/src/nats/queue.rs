@@ -1,0 +1,461 @@
+//! Queues: one subject per run, so that a job is queued once; one consumer per plan, so that each has its own cap; one
+//! message per pull, so that no worker holds what it does not work on.
+//!
+//! The server does not fence: after a redelivery the old worker's messages still count. So a worker that may have lost its
+//! lease neither gives a job back nor ends it, and nothing rests on leases but the cost of doing things twice.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::RequestErrorKind;
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::message::{Acker, PublishMessage};
+use async_nats::jetstream::stream::DirectGetErrorKind;
+use async_nats::jetstream::{AckKind, Message};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use serde::Deserialize;
+use skillgauge_core::plan::RunId;
+
+use super::NatsFleet;
+use super::error::{Refused, chain, refused};
+use super::init::{differences, to_value};
+use super::name::{Kept, advisory, consumer, job_subject, plan_subjects, token_of};
+use crate::fleet::FleetError;
+use crate::id::{AttemptId, Class, PlanId, RunToken};
+use crate::job::{Dead, Job, Lease, LeaseState, Queue, Receipt, Refusal};
+use crate::plan::{PlanEntry, PlanState};
+
+/// Publications under way at once.
+const IN_FLIGHT: usize = 64;
+/// Pulls that may wait at one consumer: more than a fleet has slots.
+const MAX_WAITING: i64 = 10_000;
+/// How long a worker with several plans waits at one of them.
+const TURN: Duration = Duration::from_millis(500);
+/// How long it waits at a plan that has a job.
+const GLANCE: Duration = Duration::from_millis(200);
+/// How long a submitter waits for room in the queue before it tries again.
+const BACK_OFF: Duration = Duration::from_secs(1);
+
+/// A lease of [`NatsFleet`].
+pub struct NatsTicket {
+    acker: Acker,
+    reply: String,
+    /// When the server was last known to count the job as ours.
+    held_at: Mutex<Instant>,
+}
+
+impl fmt::Debug for NatsTicket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NatsTicket").field("reply", &self.reply).finish_non_exhaustive()
+    }
+}
+
+impl NatsTicket {
+    fn is_held(&self, ack_wait: Duration) -> bool {
+        self.held_at.lock().unwrap_or_else(PoisonError::into_inner).elapsed() < ack_wait
+    }
+
+    /// Says that we are at it. A lease that ran out once stays doubtful: the job may be somebody else's now.
+    pub(super) async fn progress(&self, ack_wait: Duration) -> LeaseState {
+        if !self.is_held(ack_wait) {
+            return LeaseState::MaybeLost;
+        }
+        let asked = Instant::now();
+        let told = self.acker.double_ack_with(AckKind::Progress);
+        if matches!(tokio::time::timeout(ack_wait, told).await, Ok(Ok(()))) {
+            // Only if it did not run out meanwhile.
+            if self.is_held(ack_wait) {
+                *self.held_at.lock().unwrap_or_else(PoisonError::into_inner) = asked;
+            }
+        }
+        if self.is_held(ack_wait) { LeaseState::Held } else { LeaseState::MaybeLost }
+    }
+
+    pub(super) async fn done(&self) -> Result<(), FleetError> {
+        let told = self.acker.double_ack().await;
+        told.map_err(|error| FleetError::Server {
+            action: "ending a job",
+            reason: error.to_string(),
+        })
+    }
+
+    pub(super) async fn release(
+        &self,
+        ack_wait: Duration,
+        delay: Duration,
+    ) -> Result<(), FleetError> {
+        if !self.is_held(ack_wait) {
+            return Ok(());
+        }
+        let told = self.acker.double_ack_with(AckKind::Nak(Some(delay))).await;
+        told.map_err(|error| FleetError::Server {
+            action: "giving a job back",
+            reason: error.to_string(),
+        })
+    }
+}
+
+/// What the server says about a job that it gives out no more.
+#[derive(Deserialize)]
+struct Advisory {
+    stream_seq: u64,
+    #[serde(default)]
+    deliveries: u64,
+    #[serde(default)]
+    reason: String,
+}
+
+impl NatsFleet {
+    /// Makes the streams, if somebody deleted them, and the consumers of a plan.
+    pub(super) async fn make_queues(
+        &self,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<(), FleetError> {
+        for queue in Queue::ALL {
+            let kept = Kept::jobs(queue);
+            self.make_missing(kept).await?;
+            let cap = match queue {
+                Queue::Runs => entry.caps.runs,
+                Queue::Grades => entry.caps.grades,
+            };
+            let asked = pull::Config {
+                durable_name: Some(consumer(&entry.class, id)),
+                filter_subject: job_subject(queue, &entry.class, id, "*"),
+                ack_policy: AckPolicy::Explicit,
+                ack_wait: entry.times.ack_wait(),
+                max_deliver: i64::from(entry.times.max_deliver),
+                max_ack_pending: i64::from(cap.max(1)),
+                max_waiting: MAX_WAITING,
+                ..pull::Config::default()
+            };
+            let stream = self.stream(kept).await?;
+            let made: PullConsumer = stream
+                .create_consumer(asked.clone())
+                .await
+                .map_err(|error| self.failed("making a consumer", kept, &error))?;
+            let mut differences =
+                differences(&to_value(&asked), &to_value(&made.cached_info().config));
+            // These two are not settings that a server stores as they were sent.
+            differences.retain(|text| !text.starts_with("opt_") && !text.starts_with("name "));
+            if !differences.is_empty() {
+                let object = consumer(&entry.class, id);
+                return Err(FleetError::StoredDifferently { object, differences });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn publish_jobs(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+        runs: &[RunId],
+    ) -> Result<usize, FleetError> {
+        let mut new = 0;
+        for part in runs.chunks(IN_FLIGHT * 16) {
+            let jobs: Vec<_> =
+                part.iter().map(|run| self.publish_job(queue, id, entry, run)).collect();
+            let jobs = stream::iter(jobs).buffer_unordered(IN_FLIGHT);
+            new += jobs.try_fold(0, |sum, one| async move { Ok(sum + one) }).await?;
+        }
+        Ok(new)
+    }
+
+    /// One job; 0 when it was queued already. A full queue is waited for.
+    async fn publish_job(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+        run: &RunId,
+    ) -> Result<usize, FleetError> {
+        let token = RunToken::of(id, run);
+        let subject = job_subject(queue, &entry.class, id, token.as_str());
+        let payload =
+            serde_json::to_vec(&Job { run: run.clone() }).map_err(std::io::Error::from)?;
+        loop {
+            let message = PublishMessage::build().payload(payload.clone().into());
+            let sent = match self.js.send_publish(subject.clone(), message).await {
+                Ok(acknowledged) => acknowledged.await,
+                Err(error) => Err(error),
+            };
+            let Err(error) = sent else { return Ok(1) };
+            match refused(&chain(&error)) {
+                Refused::ThereAlready => return Ok(0),
+                Refused::Full => tokio::time::sleep(BACK_OFF).await,
+                Refused::Other => {
+                    return Err(self.failed("queueing a job", Kept::jobs(queue), &error));
+                }
+            }
+        }
+    }
+
+    pub(super) async fn queued_tokens(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+    ) -> Result<BTreeSet<RunToken>, FleetError> {
+        let kept = Kept::jobs(queue);
+        let failed = |error| self.failed("looking at a queue", kept, &error);
+        let stream = self.stream(kept).await?;
+        let mut subjects =
+            stream.info_with_subjects(plan_subjects(queue, id)).await.map_err(failed)?;
+        let mut found = BTreeSet::new();
+        while let Some(subject) = subjects.next().await {
+            found.extend(token_of(&subject.map_err(failed)?.0));
+        }
+        Ok(found)
+    }
+
+    /// One job for one free slot, plans in turn.
+    pub(super) async fn pull(
+        &self,
+        queue: Queue,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+        wait: Duration,
+    ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
+        let plans = self.in_turn(classes, except).await?;
+        match &plans[..] {
+            [] => tokio::time::sleep(wait.min(TURN)).await,
+            [(id, entry)] => return self.pull_from(queue, id, entry, wait).await,
+            [first, ..] => {
+                for (id, entry) in &plans {
+                    if self.has_new_job(queue, id, entry).await?
+                        && let Some(lease) = self.pull_from(queue, id, entry, GLANCE).await?
+                    {
+                        return Ok(Some(lease));
+                    }
+                }
+                // Jobs that were given back are not told of, so each plan is waited at in its turn.
+                let (id, entry) = first;
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).last = Some(id.clone());
+                return self.pull_from(queue, id, entry, wait.min(TURN)).await;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The plans that have jobs for these workers, beginning after the one that was served last.
+    async fn in_turn(
+        &self,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+    ) -> Result<Vec<(PlanId, Arc<PlanEntry>)>, FleetError> {
+        let mut plans: Vec<(PlanId, Arc<PlanEntry>)> = self
+            .known_plans()
+            .await?
+            .into_iter()
+            .filter(|(id, entry)| {
+                entry.state == PlanState::Running
+                    && classes.contains(&entry.class)
+                    && !except.contains(id)
+            })
+            .collect();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = &known.last {
+            let first = plans.iter().position(|(id, _)| id > last).unwrap_or(0);
+            plans.rotate_left(first);
+        }
+        Ok(plans)
+    }
+
+    /// Whether a plan has a job that was never given out, and room below its cap.
+    async fn has_new_job(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<bool, FleetError> {
+        let Some(consumer) = self.consumer(queue, id, entry).await? else { return Ok(false) };
+        let Ok(info) = consumer.get_info().await else {
+            let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+            consumers.remove(&(queue, id.clone()));
+            return Ok(false);
+        };
+        let cap = usize::try_from(info.config.max_ack_pending).unwrap_or(usize::MAX);
+        Ok(info.num_pending > 0 && info.num_ack_pending < cap)
+    }
+
+    async fn pull_from(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &Arc<PlanEntry>,
+        wait: Duration,
+    ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
+        let Some(consumer) = self.consumer(queue, id, entry).await? else {
+            // The plan has ended, or its queue is being made again.
+            tokio::time::sleep(wait.min(TURN)).await;
+            return Ok(None);
+        };
+        // A pull without an end would wait for ever at a plan that has reached its cap.
+        let pulled = consumer.batch().max_messages(1).expires(wait).messages().await;
+        let mut messages = match pulled {
+            Ok(messages) => messages,
+            Err(error) => return Err(self.failed("asking for a job", Kept::jobs(queue), &error)),
+        };
+        match messages.next().await {
+            Some(Ok(message)) => Ok(self.lease(queue, id, entry, message)),
+            Some(Err(_)) => {
+                // Most often the consumer is gone; it is looked for again the next time.
+                let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+                consumers.remove(&(queue, id.clone()));
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+
+    async fn consumer(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<Option<PullConsumer>, FleetError> {
+        let key = (queue, id.clone());
+        {
+            let consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(consumer) = consumers.get(&key) {
+                return Ok(Some(consumer.clone()));
+            }
+        }
+        let stream = self.stream(Kept::jobs(queue)).await?;
+        let Ok(found) = stream.get_consumer::<pull::Config>(&consumer(&entry.class, id)).await
+        else {
+            return match self.heard.take_denied() {
+                Some(message) => Err(FleetError::Denied { message }),
+                None => Ok(None),
+            };
+        };
+        let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+        consumers.insert(key, found.clone());
+        Ok(Some(found))
+    }
+
+    fn lease(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &Arc<PlanEntry>,
+        message: Message,
+    ) -> Option<Lease<NatsTicket>> {
+        let delivered = message.info().map_or(1, |info| info.delivered);
+        let job: Job = serde_json::from_slice(&message.payload).ok()?;
+        let reply = message.reply.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (_, acker) = message.split();
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).last = Some(id.clone());
+        Some(Lease {
+            queue,
+            plan: id.clone(),
+            entry: Arc::clone(entry),
+            run: job.run,
+            attempt: AttemptId::new(),
+            delivered: u32::try_from(delivered).unwrap_or(1),
+            ticket: NatsTicket { acker, reply, held_at: Mutex::new(Instant::now()) },
+        })
+    }
+
+    /// Ends a job that nobody shall get again. The reason goes into the server's advisory, with the run's name, because
+    /// the job itself is gone then.
+    pub(super) async fn terminate(
+        &self,
+        lease: &Lease<NatsTicket>,
+        refusal: &Refusal,
+    ) -> Result<(), FleetError> {
+        if !lease.ticket.is_held(lease.entry.times.ack_wait()) {
+            return Ok(());
+        }
+        let text = match refusal {
+            Refusal::Unwanted => "+TERM".to_owned(),
+            Refusal::Failed { why } => {
+                let why: String = why.chars().take(2000).collect();
+                format!("+TERM {} {}", lease.token(), why.replace(['\r', '\n'], " "))
+            }
+        };
+        let told = self.client.request(lease.ticket.reply.clone(), text.into()).await;
+        match told {
+            // The consumer is gone, and the job with it.
+            Err(error) if error.kind() != RequestErrorKind::NoResponders => {
+                Err(self.failed("giving a job up", Kept::jobs(lease.queue), &error))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    pub(super) async fn dead_jobs(&self, id: &PlanId) -> Result<Vec<Dead>, FleetError> {
+        let mut found = Vec::new();
+        for queue in Queue::ALL {
+            for what in ["MAX_DELIVERIES", "MSG_TERMINATED"] {
+                self.dead_of(id, queue, what, &mut found).await?;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn dead_of(
+        &self,
+        id: &PlanId,
+        queue: Queue,
+        what: &str,
+        found: &mut Vec<Dead>,
+    ) -> Result<(), FleetError> {
+        let advisories = self.stream(Kept::Dead).await?;
+        let jobs = self.stream(Kept::jobs(queue)).await?;
+        let subject = advisory(what, queue, &format!("*_{id}"));
+        // A wildcard cannot be a part of a token, so the class is asked for as the plan has it.
+        let class = self.read_plan(id).await?.map_or_else(Class::any, |(_, entry)| entry.class);
+        let subject = subject.replace(&format!("*_{id}"), &consumer(&class, id));
+        let mut sequence = 0;
+        loop {
+            let next =
+                advisories.direct_get_next_for_subject(subject.as_str(), Some(sequence + 1)).await;
+            let message = match next {
+                Ok(message) => message,
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(self.failed("reading dead jobs", Kept::Dead, &error)),
+            };
+            sequence = message.sequence;
+            let Ok(told) = serde_json::from_slice::<Advisory>(&message.payload) else { continue };
+            let (token, job) = match what {
+                "MAX_DELIVERIES" => {
+                    let job = jobs.get_raw_message(told.stream_seq).await.ok();
+                    (job.as_ref().and_then(|job| token_of(&job.subject)), Some(told.stream_seq))
+                }
+                _ => (told.reason.split(' ').next().and_then(|token| token.parse().ok()), None),
+            };
+            let receipt = Receipt { plan: Some(id.clone()), advisory: sequence, job };
+            let Some(token) = token else {
+                // Acknowledged late after all, or ended because nobody wanted it.
+                self.forget_advisory(&receipt).await;
+                continue;
+            };
+            let why = match told.reason.split_once(' ') {
+                Some((_, why)) => why.to_owned(),
+                None => format!("given out {} times without a result", told.deliveries),
+            };
+            found.push(Dead { queue, token, why, receipt });
+        }
+    }
+
+    pub(super) async fn bury_job(&self, dead: &Dead) -> Result<(), FleetError> {
+        if let Some(sequence) = dead.receipt.job {
+            let jobs = self.stream(Kept::jobs(dead.queue)).await?;
+            // One that is gone is what we want.
+            let _ = jobs.delete_message(sequence).await;
+        }
+        self.forget_advisory(&dead.receipt).await;
+        Ok(())
+    }
+
+    async fn forget_advisory(&self, receipt: &Receipt) {
+        if let Ok(advisories) = self.stream(Kept::Dead).await {
+            // It is told again if this does not work.
+            let _ = advisories.delete_message(receipt.advisory).await;
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! An example of a server's configuration: who may do what.
+
+use std::fmt::Write as _;
+
+/// The text of a server's configuration with two roles, TLS, and settings under which nothing is lost.
+pub fn server_config() -> String {
+    let worker_publish = [
+        // Plans, and the state of queues.
+        "$JS.API.INFO",
+        "$JS.API.STREAM.INFO.KV_SG_PLAN",
+        "$JS.API.STREAM.MSG.GET.KV_SG_PLAN",
+        "$JS.API.DIRECT.GET.KV_SG_PLAN.>",
+        "$JS.API.DIRECT.GET.KV_SG_PLAN",
+        // Jobs: look at a plan's consumer, pull, acknowledge.
+        "$JS.API.CONSUMER.INFO.SG_RUNS.*",
+        "$JS.API.CONSUMER.INFO.SG_GRADES.*",
+        "$JS.API.CONSUMER.MSG.NEXT.SG_RUNS.*",
+        "$JS.API.CONSUMER.MSG.NEXT.SG_GRADES.*",
+        "$JS.ACK.SG_RUNS.>",
+        "$JS.ACK.SG_GRADES.>",
+        // Results: write, and read back who won.
+        "$KV.SG_RESULTS.>",
+        "$KV.SG_SCORES.>",
+        "$JS.API.STREAM.MSG.GET.KV_SG_RESULTS",
+        "$JS.API.STREAM.MSG.GET.KV_SG_SCORES",
+        // Files: inputs are read, archives are written and read.
+        "$JS.API.STREAM.MSG.GET.OBJ_SG_INPUTS",
+        "$JS.API.DIRECT.GET.OBJ_SG_INPUTS",
+        "$JS.API.DIRECT.GET.OBJ_SG_INPUTS.>",
+        "$O.SG_ARCHIVES.>",
+        "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES",
+        "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES.>",
+        "$JS.API.STREAM.PURGE.OBJ_SG_ARCHIVES",
+        // Telling people that it is there.
+        "$KV.SG_STATUS.worker.*",
+    ];
+    let mut allowed = String::new();
+    for subject in worker_publish {
+        let _ = writeln!(allowed, "        \"{subject}\"");
+    }
+    format!(
+        r#"# An example of a nats-server configuration for a skillgauge fleet.
+# Start it with: nats-server -c fleet.conf
+server_name: fleet-1
+listen: "0.0.0.0:4222"
+
+jetstream {{
+  store_dir: "/var/lib/nats"
+  # Every write is on the disk before it is acknowledged. Durations are quoted: `2m` without quotes is a number.
+  sync_interval: "always"
+  max_file_store: 500G
+}}
+
+tls {{
+  cert_file: "/etc/nats/server.pem"
+  key_file: "/etc/nats/server-key.pem"
+}}
+
+# Three servers in three places: give each a name of its own, and `fleet init --replicas 3`.
+# cluster {{
+#   name: fleet
+#   listen: "0.0.0.0:6222"
+#   routes: ["nats://fleet-2:6222", "nats://fleet-3:6222"]
+# }}
+
+authorization {{
+  # Takes plans in and collects results: init, submit, collect, status, cancel.
+  coordinator: {{ publish: ">", subscribe: ">" }}
+  # Takes jobs, stores results; cannot make, change or delete anything else. A worker can still forge a result of
+  # any plan that it works on: workers are trusted.
+  worker: {{
+    publish: {{
+      allow: [
+{allowed}      ]
+    }}
+    # A worker named w1 (`fleet worker --name w1`) reads its own answers. With `_INBOX_>` all workers could read all.
+    subscribe: ["_INBOX_w1.>"]
+  }}
+  users: [
+    {{ user: coordinator, password: $FLEET_COORDINATOR_PASSWORD, permissions: $coordinator }}
+    {{ user: w1, password: $FLEET_WORKER_PASSWORD, permissions: $worker }}
+  ]
+}}
+"#
+    )
+}

@@ -1,0 +1,135 @@
+//! Hands an iteration to the fleet: bundles, manifest, plan entry, and a job for each run that has no result.
+//!
+//! Everything can be done again: bundles are named by digest, a plan by what it measures, a job by its run.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use skillgauge_core::plan::RunId;
+use skillgauge_core::workspace::Iteration;
+use skillgauge_format::record::IterationRecord;
+use skillgauge_run::iteration::Prepared;
+
+use crate::fleet::{Fleet, FleetError};
+use crate::id::{Class, PlanId, RunToken};
+use crate::job::{Queue, Standing};
+use crate::manifest::{Manifest, ManifestError};
+use crate::plan::{Caps, PlanEntry, PlanState, Times};
+
+/// What is submitted.
+#[derive(Debug)]
+pub struct Submission<'a> {
+    /// What will be run.
+    pub prepared: &'a Prepared,
+    /// The record of the iteration that was begun for it: when decides the plan's id.
+    pub record: &'a IterationRecord,
+    /// The iteration that the results will go to.
+    pub iteration: &'a Iteration,
+    /// The skill's folder.
+    pub skill: &'a Path,
+    /// The workspace's folder.
+    pub workspace: &'a Path,
+    /// The number under which gradings are kept.
+    pub version: u64,
+    /// How much is done at once.
+    pub caps: Caps,
+    /// What a worker must have.
+    pub class: Class,
+    /// How long a job belongs to a silent worker.
+    pub times: Times,
+    /// How often a worker tries a run again by itself.
+    pub retries: u32,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submitted {
+    /// The plan.
+    pub id: PlanId,
+    /// Its entry.
+    pub entry: PlanEntry,
+    /// Bundles that the server did not have.
+    pub sent: usize,
+    /// Runs that have no result here or there.
+    pub missing: usize,
+    /// Those of them that were not queued yet.
+    pub queued: usize,
+}
+
+/// Why nothing was submitted.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    /// The files cannot be packed.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The server.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+}
+
+impl SubmitError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Manifest(_) => "check the files of the skill and the inputs of its cases",
+            Self::Fleet(error) => error.hint(),
+        }
+    }
+}
+
+/// Submits. Called again, it adds what is missing.
+pub async fn submit<F: Fleet>(
+    fleet: &F,
+    submission: &Submission<'_>,
+) -> Result<Submitted, SubmitError> {
+    let Submission { prepared, record, skill, workspace, version, .. } = submission;
+    let id = PlanId::of(record);
+    let packed = Manifest::pack(prepared, skill, workspace, *version)?;
+    let mut sent = 0;
+    for (sha256, file) in &packed.files {
+        sent += usize::from(fleet.put_input(sha256, file).await?);
+    }
+    let plan = Iteration::plan(record);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let entry = PlanEntry {
+        manifest: packed.manifest_sha256,
+        state: PlanState::Running,
+        caps: submission.caps,
+        class: submission.class.clone(),
+        times: submission.times,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        skill: record.skill_name.clone(),
+        agent: record.agent.clone(),
+        model: record.model.clone(),
+        judge: record.judge.clone(),
+        timeout_seconds: record.timeout_seconds.as_f64(),
+        retries: submission.retries,
+        planned: plan.runs().len(),
+        submitted: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+    };
+    fleet.put_plan(&id, &entry).await?;
+    let local = |run: &RunId| {
+        submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
+    };
+    let mut missing = Vec::new();
+    for run in plan.without(local) {
+        if !has_result(fleet, &id, &run).await? {
+            missing.push(run);
+        }
+    }
+    let queued = fleet.publish(Queue::Runs, &id, &entry, &missing).await?;
+    Ok(Submitted { id, entry, sent, missing: missing.len(), queued })
+}
+
+/// Whether the fleet has a result of a run. One that says that the run was lost is removed: it is tried again now.
+async fn has_result<F: Fleet>(fleet: &F, id: &PlanId, run: &RunId) -> Result<bool, FleetError> {
+    let token = RunToken::of(id, run);
+    match fleet.result(Queue::Runs, id, &token).await? {
+        None => Ok(false),
+        Some(record) if matches!(record.standing, Standing::Lost { .. }) => {
+            fleet.forget(Queue::Runs, id, &token).await?;
+            Ok(false)
+        }
+        Some(_) => Ok(true),
+    }
+}

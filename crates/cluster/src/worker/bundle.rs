@@ -1,0 +1,89 @@
+//! Bundles on a worker: fetched once, unpacked once, kept until the worker ends.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skillgauge_core::package::{Links, UnpackLimits, unpack_folder};
+use tokio::sync::Mutex;
+
+use crate::fleet::{Fleet, FleetError};
+use crate::manifest::{Bundle, Manifest};
+
+/// More than anything of ours has.
+pub(crate) const LIMITS: UnpackLimits = UnpackLimits { bytes: 1 << 30, entries: 100_000 };
+
+/// What a worker has fetched.
+#[derive(Debug)]
+pub(super) struct Bundles {
+    folder: tempfile::TempDir,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    manifests: BTreeMap<String, Arc<Manifest>>,
+    folders: BTreeMap<String, PathBuf>,
+}
+
+impl Bundles {
+    pub(super) fn new(scratch: &Path) -> Result<Self, FleetError> {
+        let folder = tempfile::Builder::new().prefix("skillgauge-worker-").tempdir_in(scratch)?;
+        Ok(Self { folder, known: Mutex::default() })
+    }
+
+    /// A private folder for one job.
+    pub(super) fn job_folder(&self) -> Result<tempfile::TempDir, FleetError> {
+        Ok(tempfile::Builder::new().prefix("job-").tempdir_in(self.folder.path())?)
+    }
+
+    pub(super) async fn manifest<F: Fleet>(
+        &self,
+        fleet: &F,
+        sha256: &str,
+    ) -> Result<Arc<Manifest>, FleetError> {
+        let mut known = self.known.lock().await;
+        if let Some(manifest) = known.manifests.get(sha256) {
+            return Ok(Arc::clone(manifest));
+        }
+        let file = self.folder.path().join(format!("{sha256}.json"));
+        fleet.get_input(sha256, &file).await?;
+        let damaged = |reason: String| FleetError::Damaged { name: sha256.to_owned(), reason };
+        let manifest: Manifest = serde_json::from_slice(&fs_err::read(&file)?)
+            .map_err(|error| damaged(format!("it is no manifest of this version: {error}")))?;
+        let manifest = Arc::new(manifest);
+        known.manifests.insert(sha256.to_owned(), Arc::clone(&manifest));
+        Ok(manifest)
+    }
+
+    /// Where a bundle's folder is.
+    pub(super) async fn place<F: Fleet>(
+        &self,
+        fleet: &F,
+        bundle: &Bundle,
+    ) -> Result<PathBuf, FleetError> {
+        let mut known = self.known.lock().await;
+        if let Some(folder) = known.folders.get(&bundle.sha256) {
+            return Ok(folder.join(&bundle.folder));
+        }
+        let file = self.folder.path().join(format!("{}.zip", bundle.sha256));
+        fleet.get_input(&bundle.sha256, &file).await?;
+        let folder = self.folder.path().join(&bundle.sha256);
+        unpack(&file, &folder, Links::Inside, &bundle.sha256)?;
+        fs_err::remove_file(&file)?;
+        known.folders.insert(bundle.sha256.clone(), folder.clone());
+        Ok(folder.join(&bundle.folder))
+    }
+}
+
+/// Unpacks an archive whose digest is right already; what is wrong with it is its maker's fault.
+pub(crate) fn unpack(
+    file: &Path,
+    folder: &Path,
+    links: Links,
+    name: &str,
+) -> Result<(), FleetError> {
+    let unpacked = unpack_folder(fs_err::File::open(file)?, folder, links, LIMITS);
+    unpacked
+        .map_err(|error| FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
+}

@@ -1,0 +1,113 @@
+//! A grading as a job: the run's archive, the same checks and the same judge as everywhere, the two files that come of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skillgauge_core::check::compile_suite;
+use skillgauge_core::package::Links;
+use skillgauge_core::workspace::{RunDir, Workspace};
+use skillgauge_format::Suite;
+use skillgauge_run::grade::Judge;
+use skillgauge_run::iteration::{Budget, Evaluate as _, Evaluator, EvaluatorSettings};
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use super::bundle::unpack;
+use super::job::{Kept, Made, Reach, Worked};
+use super::run::pack;
+use crate::fleet::Fleet;
+use crate::job::{Lease, Queue, Standing};
+use crate::manifest::Manifest;
+
+impl<F: Fleet> Shared<F> {
+    pub(super) async fn grade(
+        &self,
+        lease: &Lease<F::Ticket>,
+        cancel: &CancellationToken,
+    ) -> Result<Worked, Kept> {
+        let result = self.fleet.result(Queue::Runs, &lease.plan, &lease.token()).await?;
+        // A run that was taken back is graded when it is there again.
+        let Some(archive) = result.and_then(|result| result.archive) else {
+            return Ok(Worked::NotNeeded);
+        };
+        let manifest = self.bundles.manifest(&*self.fleet, &lease.entry.manifest).await?;
+        let judge = self.judge(&manifest)?;
+        let folder = self.bundles.job_folder()?;
+        let file = folder.path().join("fetched.zip");
+        self.fleet.get_archive(&archive, &file).await?;
+        let run = RunDir::at(folder.path().join("run"));
+        unpack(&file, run.root(), Links::Refused, &archive.name)?;
+        let record = run.record().map_err(|error| kept(error.to_string()))?;
+        let budget = Arc::new(Budget::default());
+        let workspace = Workspace::at(folder.path().join("workspace"));
+        let evaluator = self.evaluator(&manifest, judge, workspace, Arc::clone(&budget)).await?;
+        let evaluation = evaluator.evaluate(lease.run.clone(), run.clone(), record, cancel.clone());
+        let evaluated = evaluation.await.map_err(kept)?;
+        let archive = folder.path().join("grade.zip");
+        let made = [run.grading_file(), run.structural_file()];
+        let below: Vec<PathBuf> = made
+            .iter()
+            .filter(|file| file.is_file())
+            .filter_map(|file| Some(file.strip_prefix(run.root()).ok()?.to_owned()))
+            .collect();
+        pack(run.root(), below, &archive).await?;
+        let spent = budget.spent();
+        Ok(Worked::Made(Made {
+            standing: Standing::Graded {
+                passed: evaluated.passed,
+                total: evaluated.total,
+                gated: evaluated.gated,
+                judge_errors: evaluated.judge_errors,
+                cost_usd: (spent.unknown_costs == 0).then_some(spent.cost_usd),
+                calls: spent.model_calls,
+            },
+            agent_version: None,
+            summary: format!("{} of {} passed", evaluated.passed, evaluated.total),
+            archive,
+            folder,
+        }))
+    }
+
+    /// The judge of the plan, with the keys of this machine.
+    fn judge(&self, manifest: &Manifest) -> Result<Option<Judge>, Kept> {
+        let record = &manifest.record;
+        let Some(name) = &record.judge else { return Ok(None) };
+        let judge = self.settings.judges.open(name, record.judge_votes, record.seed);
+        judge.map(Some).map_err(|why| Kept { why, reach: Reach::Plan })
+    }
+
+    async fn evaluator(
+        &self,
+        manifest: &Manifest,
+        judge: Option<Judge>,
+        workspace: Workspace,
+        budget: Arc<Budget>,
+    ) -> Result<Evaluator, Kept> {
+        let suite = Suite::read(manifest.suite.as_bytes());
+        let suite = suite.map_err(|error| kept(error.to_string()))?.value;
+        let checks = compile_suite(&suite).map_err(|problems| {
+            kept(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        })?;
+        let skill = self.bundles.place(&*self.fleet, &manifest.skill).await?;
+        let inputs = match &manifest.workspace_files {
+            Some(bundle) => Workspace::at(self.bundles.place(&*self.fleet, bundle).await?),
+            None => workspace,
+        };
+        Ok(Evaluator::new(EvaluatorSettings {
+            suite,
+            checks,
+            judge,
+            inputs_from: skill.clone(),
+            skill,
+            skill_name: manifest.record.skill_name.clone(),
+            version: manifest.version,
+            workspace: inputs,
+            scripts: self.settings.scripts.clone(),
+            budget,
+        }))
+    }
+}
+
+fn kept(why: impl Into<String>) -> Kept {
+    Kept { why: why.into(), reach: Reach::Job }
+}

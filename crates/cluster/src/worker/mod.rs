@@ -1,0 +1,324 @@
+//! A worker: takes jobs, one for each free slot, and stores what comes of them.
+//!
+//! ```text
+//! slot free --> next --> lease --+--> run or grade --> archive --> upload --> commit --> done
+//!                                '--> heartbeat; is the plan still wanted?
+//! ```
+//!
+//! What an agent did, well or badly, is a result. What a service, a login, the network or this machine kept from a result is
+//! given back, and given up only when it was tried often enough.
+
+mod bundle;
+mod grade;
+mod job;
+mod run;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use skillgauge_core::plan::RunId;
+use skillgauge_run::agent::Executor;
+use skillgauge_run::check::Scripts;
+use skillgauge_run::grade::Judge;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::fail_point::FailPoint;
+use crate::fleet::{Fleet, FleetError};
+use crate::id::{Class, PlanId};
+use crate::job::{Commit, Queue, WorkerInfo};
+use bundle::Bundles;
+pub(crate) use bundle::unpack;
+pub(crate) use run::pack;
+
+/// How long a worker waits for a job before it looks around.
+const WAIT: Duration = Duration::from_secs(2);
+/// How often a worker tells that it is there.
+const REPORT: Duration = Duration::from_secs(5);
+/// The longest pause after an error of the server.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Opens judges: only the worker's own machine has their keys.
+pub trait Judges: Send + Sync + fmt::Debug + 'static {
+    /// The judge of that name, or why it cannot be asked from here.
+    fn open(&self, name: &str, votes: u64, seed: u64) -> Result<Judge, String>;
+}
+
+/// What a worker works with.
+#[derive(Debug)]
+pub struct WorkerSettings {
+    /// Its name, for people.
+    pub name: String,
+    /// How many runs it carries out at once.
+    pub slots: u32,
+    /// How many runs it grades at once.
+    pub grade_slots: u32,
+    /// What it has.
+    pub classes: Vec<Class>,
+    /// Carries out tasks.
+    pub executor: Arc<Executor>,
+    /// Runs the scripts of checks.
+    pub scripts: Scripts,
+    /// Opens judges.
+    pub judges: Arc<dyn Judges>,
+    /// Where private folders are made.
+    pub scratch: PathBuf,
+    /// Fires when no more jobs shall be taken.
+    pub stop: CancellationToken,
+    /// How long jobs that are under way may go on then, before they are given back.
+    pub drain: Duration,
+    /// Ends by itself when there was no job for so long.
+    pub idle: Option<Duration>,
+    /// Where this process dies, for tests.
+    pub fail_point: Option<FailPoint>,
+}
+
+/// What happens in a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkerEvent {
+    /// It has a job.
+    Taken {
+        /// From which queue.
+        queue: Queue,
+        /// The run.
+        run: RunId,
+        /// How often the job was given out, this time included.
+        delivered: u32,
+    },
+    /// A job is done and its result is stored.
+    Stored {
+        /// From which queue.
+        queue: Queue,
+        /// The run.
+        run: RunId,
+        /// What came out, for people.
+        summary: String,
+        /// Whether ours is the result.
+        commit: Commit,
+    },
+    /// A job was given back or given up.
+    GivenBack {
+        /// From which queue.
+        queue: Queue,
+        /// The run.
+        run: RunId,
+        /// Why.
+        why: String,
+    },
+    /// Something is wrong with the server or this machine; the worker goes on.
+    Trouble {
+        /// What.
+        message: String,
+    },
+}
+
+/// Somebody who wants to know. Must not block.
+pub type OnWorkerEvent = Arc<dyn Fn(&WorkerEvent) + Send + Sync>;
+
+/// Why a worker ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was asked to.
+    Asked,
+    /// There was nothing to do for long enough.
+    Idle,
+    /// What is wrong here will be wrong with the next job, too.
+    Unfit {
+        /// What.
+        why: String,
+    },
+}
+
+/// Takes jobs and stores results.
+pub struct Worker<F> {
+    shared: Arc<Shared<F>>,
+}
+
+impl<F> fmt::Debug for Worker<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("name", &self.shared.settings.name).finish_non_exhaustive()
+    }
+}
+
+/// What all jobs of a worker share.
+struct Shared<F> {
+    fleet: Arc<F>,
+    settings: WorkerSettings,
+    bundles: Bundles,
+    on_event: OnWorkerEvent,
+    /// Fires when jobs under way shall end and be given back.
+    abandon: CancellationToken,
+    running: Mutex<BTreeMap<PlanId, u32>>,
+    done: AtomicU64,
+    failed: AtomicU64,
+    /// Plans whose judge cannot be asked from here.
+    ungradable: Mutex<BTreeSet<PlanId>>,
+    unfit: Mutex<Option<String>>,
+    /// Nothing is taken before: the server has no room.
+    paused: Mutex<Option<Instant>>,
+    last_job: Mutex<Instant>,
+}
+
+impl<F: Fleet> Worker<F> {
+    /// Ready to work. Makes a private folder.
+    pub fn new(
+        fleet: Arc<F>,
+        settings: WorkerSettings,
+        on_event: OnWorkerEvent,
+    ) -> Result<Self, FleetError> {
+        let bundles = Bundles::new(&settings.scratch)?;
+        let shared = Shared {
+            fleet,
+            bundles,
+            on_event,
+            abandon: CancellationToken::new(),
+            running: Mutex::default(),
+            done: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            ungradable: Mutex::default(),
+            unfit: Mutex::default(),
+            paused: Mutex::default(),
+            last_job: Mutex::new(Instant::now()),
+            settings,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Works until it is stopped, has nothing to do, or is of no use.
+    pub async fn run(self) -> Result<Stopped, FleetError> {
+        let shared = self.shared;
+        let reporter = tokio::spawn(Arc::clone(&shared).report_for_ever());
+        let drainer = tokio::spawn(Arc::clone(&shared).abandon_after_drain());
+        let slots =
+            [(Queue::Runs, shared.settings.slots), (Queue::Grades, shared.settings.grade_slots)];
+        let mut loops = JoinSet::new();
+        for (queue, slots) in slots.into_iter().filter(|(_, slots)| *slots > 0) {
+            loops.spawn(Arc::clone(&shared).take_jobs(queue, slots));
+        }
+        let mut end = Ok(());
+        while let Some(joined) = loops.join_next().await {
+            let one = joined.unwrap_or_else(|error| Err(internal(&error)));
+            if one.is_err() {
+                shared.settings.stop.cancel();
+                end = one;
+            }
+        }
+        reporter.abort();
+        drainer.abort();
+        end?;
+        let unfit = shared.unfit.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(match unfit {
+            Some(why) => Stopped::Unfit { why },
+            None if shared.settings.stop.is_cancelled() => Stopped::Asked,
+            None => Stopped::Idle,
+        })
+    }
+}
+
+fn internal(error: &tokio::task::JoinError) -> FleetError {
+    FleetError::Server { action: "a job", reason: error.to_string() }
+}
+
+impl<F: Fleet> Shared<F> {
+    fn tell(&self, event: &WorkerEvent) {
+        (self.on_event)(event);
+    }
+
+    /// One queue's loop. Ends after all of its jobs have ended.
+    async fn take_jobs(self: Arc<Self>, queue: Queue, slots: u32) -> Result<(), FleetError> {
+        let permits = Arc::new(Semaphore::new(slots as usize));
+        let mut jobs = JoinSet::new();
+        let mut pause = Duration::from_millis(100);
+        let mut end = Ok(());
+        while !self.is_over() {
+            while jobs.try_join_next().is_some() {}
+            // Only a closed semaphore refuses, and nobody closes ours.
+            let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { break };
+            if self.is_over() {
+                break;
+            }
+            self.wait_for_room().await;
+            let except = self.ungradable.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let except = if queue == Queue::Grades { except } else { BTreeSet::new() };
+            match self.fleet.next(queue, &self.settings.classes, &except, WAIT).await {
+                Ok(Some(lease)) if self.is_over() => {
+                    // Stopped while it was on its way: somebody else shall have it at once.
+                    let _ = self.fleet.release(&lease, Duration::ZERO).await;
+                }
+                Ok(Some(lease)) => {
+                    pause = Duration::from_millis(100);
+                    let shared = Arc::clone(&self);
+                    jobs.spawn(async move {
+                        shared.do_job(lease).await;
+                        drop(permit);
+                    });
+                }
+                Ok(None) => {}
+                Err(error @ (FleetError::Denied { .. } | FleetError::TooOld { .. })) => {
+                    end = Err(error);
+                    break;
+                }
+                Err(error) => {
+                    self.tell(&WorkerEvent::Trouble { message: error.to_string() });
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE);
+                }
+            }
+        }
+        while jobs.join_next().await.is_some() {}
+        end
+    }
+
+    fn is_over(&self) -> bool {
+        let idle = self.settings.idle.is_some_and(|idle| {
+            let last = self.last_job.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_free = self.running.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+            is_free && last.elapsed() > idle
+        });
+        idle || self.settings.stop.is_cancelled() || self.is_unfit()
+    }
+
+    fn is_unfit(&self) -> bool {
+        self.unfit.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// A bucket that is full stays full until somebody collects; jobs that nobody can store are not taken.
+    async fn wait_for_room(&self) {
+        let until = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            tokio::select! {
+                () = tokio::time::sleep(left) => {}
+                () = self.settings.stop.cancelled() => {}
+            }
+        }
+    }
+
+    async fn abandon_after_drain(self: Arc<Self>) {
+        self.settings.stop.cancelled().await;
+        tokio::time::sleep(self.settings.drain).await;
+        self.abandon.cancel();
+    }
+
+    async fn report_for_ever(self: Arc<Self>) {
+        loop {
+            let settings = &self.settings;
+            let info = WorkerInfo {
+                name: settings.name.clone(),
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                slots: settings.slots,
+                grade_slots: settings.grade_slots,
+                running: self.running.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+                done: self.done.load(Ordering::Relaxed),
+                failed: self.failed.load(Ordering::Relaxed),
+            };
+            // Only people miss it.
+            let _ = self.fleet.report(&info).await;
+            tokio::time::sleep(REPORT).await;
+        }
+    }
+}

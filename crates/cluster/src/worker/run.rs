@@ -1,0 +1,109 @@
+//! A run as a job: the files to their places, the same executor as everywhere, the run's folder as an archive.
+
+use std::path::{Path, PathBuf};
+
+use skillgauge_core::package::{Links, pack_folder};
+use skillgauge_core::workspace::Iteration;
+use skillgauge_format::record::RunRecord;
+use skillgauge_run::agent::AgentTask;
+use skillgauge_run::iteration::{RunSpec, carry_out};
+use skillgauge_run::pool::RetryRules;
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use super::job::{Kept, Made, Reach, Worked};
+use crate::fleet::{Fleet, FleetError};
+use crate::job::{Lease, Standing};
+use crate::manifest::Manifest;
+
+impl<F: Fleet> Shared<F> {
+    pub(super) async fn run(
+        &self,
+        lease: &Lease<F::Ticket>,
+        cancel: &CancellationToken,
+    ) -> Result<Worked, Kept> {
+        let manifest = self.bundles.manifest(&*self.fleet, &lease.entry.manifest).await?;
+        let task = self.placed_task(&manifest, lease).await?;
+        let folder = self.bundles.job_folder()?;
+        let iteration = Iteration::at(folder.path().join("iteration"));
+        let spec = RunSpec { id: lease.run.clone(), task };
+        let rules = RetryRules::for_runs().retries(lease.entry.retries);
+        let skill = &manifest.record.skill_name;
+        let executor = &self.settings.executor;
+        let carried = carry_out(executor, &iteration, &spec, skill, &rules, cancel).await;
+        if cancel.is_cancelled() {
+            return Err(Kept { why: "stopped".to_owned(), reach: Reach::Job });
+        }
+        let (dir, record) = match carried {
+            Ok(carried) => carried,
+            Err(lost) => return Err(Kept { why: lost.to_string(), reach: Reach::Job }),
+        };
+        if !record.reason.is_result() {
+            return Err(no_result(&record));
+        }
+        let archive = folder.path().join("run.zip");
+        pack(dir.root(), vec![PathBuf::new()], &archive).await?;
+        Ok(Worked::Made(Made {
+            standing: Standing::Ran {
+                outcome: record.outcome,
+                reason: record.reason,
+                seconds: record.seconds.as_f64(),
+            },
+            agent_version: record.agent_version.clone(),
+            summary: format!("{} in {:.1} s", record.outcome, record.seconds.as_f64()),
+            archive,
+            folder,
+        }))
+    }
+
+    /// The task with all of its files on this machine.
+    async fn placed_task(
+        &self,
+        manifest: &Manifest,
+        lease: &Lease<F::Ticket>,
+    ) -> Result<AgentTask, Kept> {
+        let unknown =
+            |what: &str| Kept { why: format!("the manifest has no {what}"), reach: Reach::Job };
+        let task = manifest.task(&lease.run).ok_or_else(|| unknown("task for this run"))?;
+        let mut task = task.clone();
+        for skill in &mut task.skills {
+            let bundle =
+                manifest.bundle(skill.digest.as_str()).ok_or_else(|| unknown("such skill"))?;
+            skill.folder = self.bundles.place(&*self.fleet, bundle).await?;
+        }
+        for input in &mut task.inputs {
+            let bundle =
+                manifest.bundle(input.digest.as_str()).ok_or_else(|| unknown("such input"))?;
+            input.root = self.bundles.place(&*self.fleet, bundle).await?;
+        }
+        Ok(task)
+    }
+}
+
+/// What a service, a login or this machine kept from a result.
+fn no_result(record: &RunRecord) -> Kept {
+    let message = record.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+    let reach = if record.reason.stops_all() { Reach::Worker } else { Reach::Job };
+    Kept { why: format!("{} ({}){message}", record.outcome, record.reason), reach }
+}
+
+/// Packs files of a folder, off the event loop: heartbeats go on. Links are left out, and outputs hold none.
+pub(crate) async fn pack(
+    root: &Path,
+    below: Vec<PathBuf>,
+    archive: &Path,
+) -> Result<(), FleetError> {
+    let name = root.display().to_string();
+    let damaged = |reason: String| FleetError::Damaged { name, reason };
+    let (root, archive) = (root.to_owned(), archive.to_owned());
+    let packing = tokio::task::spawn_blocking(move || {
+        let below: Vec<&Path> = below.iter().map(PathBuf::as_path).collect();
+        let file = fs_err::File::create(archive).map_err(|error| error.to_string())?;
+        pack_folder(&root, &below, Links::Refused, file).map_err(|error| error.to_string())
+    });
+    match packing.await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(reason)) => Err(damaged(reason)),
+        Err(error) => Err(damaged(error.to_string())),
+    }
+}
