@@ -82,8 +82,8 @@ fn the_browser_is_opened_at_the_address_that_is_printed() {
     let project = Project::new();
     workspace(&project);
     project.file("bin/xdg-open", "#!/bin/sh\nexec echo \"$1\" > \"$OPENED\"\n");
-    let opener = project.path().join("bin/xdg-open");
-    fs_err::set_permissions(opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = project.path().join("bin/xdg-open");
+    fs_err::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let opened = project.path().join("opened");
     assert!(std::process::Command::new("mkfifo").arg(&opened).status().unwrap().success());
     let mut command = project.command(&["serve", "notes-workspace", "--port", "0"]);
