@@ -22,8 +22,9 @@ pub(crate) struct Report {
 impl Report {
     /// The section without its markers.
     pub(crate) fn render(&self) -> String {
+        let build = if cfg!(debug_assertions) { ", our side a debug build" } else { "" };
         let mut out = format!(
-            "## Trigger probes\n\nMeasured on {}; load {} at the start. The real Claude Code answers {} queries, {} runs each, {} at \
+            "## Trigger probes\n\nMeasured on {}{build}; load {} at the start. The real Claude Code answers {} queries, {} runs each, {} at \
              once, against a scripted model on loopback that answers at once: half of the queries load the skill with the first of four \
              requests, the others are done after two. With a real model the requests are what takes the time and the money. The \
              plain method is one full agent run for each probe; ours count the positive control.\n\n\
