@@ -92,3 +92,12 @@ fn an_input_that_the_agent_deletes_is_outside_of_the_scope() {
         }
     }
 }
+
+#[test]
+fn an_iteration_that_was_killed_before_it_began_takes_no_number() {
+    let project = greeter();
+    project.file("greeter-workspace/.draft-iteration/suite.json", "{");
+    run(&project, &["--runs", "1", "--case", "1", "--baseline", "none"]);
+    assert!(project.path().join(ITERATION).join("iteration.json").is_file());
+    assert!(!project.path().join("greeter-workspace/.draft-iteration").exists());
+}

@@ -1,5 +1,7 @@
 //! Begins an iteration, or goes on with the one that was not finished.
 
+use std::path::Path;
+
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, differences, write_json};
 use skillgauge_format::evals::EvalMetadata;
 use skillgauge_format::part::{EvalId, Statement};
@@ -95,13 +97,27 @@ pub fn begin(
     }
     let number = workspace.iterations()?.last().map_or(1, |last| last + 1);
     let iteration = workspace.iteration(number);
-    write_files(&iteration, prepared)?;
+    make(&iteration, &workspace.root().join(DRAFT), prepared)?;
     Ok(Begun { iteration, record: prepared.record.clone(), resumed: false, left })
 }
 
-/// The record is written last: an iteration without one does not count.
+/// Where an iteration is put together. There is one at most: whoever is here holds the workspace's lock.
+const DRAFT: &str = ".draft-iteration";
+
+/// Puts an iteration together elsewhere and moves it to its place in one step: one that was killed on the way has no
+/// number, and the next attempt gets it.
+fn make(iteration: &Iteration, draft: &Path, prepared: &Prepared) -> Result<(), WorkspaceError> {
+    let io = |path: &Path, source| WorkspaceError::Io { path: path.to_owned(), source };
+    match fs_err::remove_dir_all(draft) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(draft, error)),
+        Ok(()) | Err(_) => {}
+    }
+    write_files(&Iteration::at(draft), prepared)?;
+    fs_err::rename(draft, iteration.root()).map_err(|source| io(iteration.root(), source))
+}
+
 fn write_files(iteration: &Iteration, prepared: &Prepared) -> Result<(), WorkspaceError> {
-    let io = |path: &std::path::Path, source| WorkspaceError::Io { path: path.to_owned(), source };
+    let io = |path: &Path, source| WorkspaceError::Io { path: path.to_owned(), source };
     fs_err::create_dir_all(iteration.root()).map_err(|source| io(iteration.root(), source))?;
     let suite = prepared.suite.to_json().map_err(|error| WorkspaceError::Unwritable {
         path: iteration.suite_file(),
