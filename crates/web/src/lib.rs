@@ -15,5 +15,5 @@ mod time;
 
 pub use page::RenderError;
 pub use report::{ReportError, report};
-pub use server::{AppState, ServeError, app, listen, serve};
+pub use server::{AppState, FleetFeed, FleetView, ServeError, app, listen, serve};
 pub use single::{route_page, tune_page};

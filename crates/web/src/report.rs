@@ -69,7 +69,7 @@ pub fn report(path: &Path) -> Result<String, ReportError> {
             page::transcript(&iteration, (case, run), 1, &links)
         })?;
     }
-    let head = head(&workspace, &iteration, (&triggering, &known), &links, "overview");
+    let head = head(&workspace, &iteration, (&triggering, &known, None), &links, "overview");
     let values = context! {
         head => head,
         target => "file",

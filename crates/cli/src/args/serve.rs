@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::fleet::LoginArgs;
+
 /// Show a workspace in the browser
 ///
 /// Serves the pages of a workspace on this machine only, follows a run that is going on, and saves reviews to
@@ -19,4 +21,12 @@ pub struct ServeArgs {
     /// Do not open the browser
     #[arg(long)]
     pub no_open: bool,
+
+    /// Show what the fleet of this server does too, on a page of its own
+    #[arg(long, value_name = "URL", help_heading = "Fleet")]
+    pub fleet: Option<String>,
+
+    /// How to log in there.
+    #[command(flatten)]
+    pub login: LoginArgs,
 }

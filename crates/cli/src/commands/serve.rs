@@ -6,8 +6,10 @@ use std::process::{Command, Stdio};
 use skillgauge_web::{AppState, ServeError};
 
 use super::Outcome;
-use crate::args::ServeArgs;
+use super::fleet::feed;
+use crate::args::{ServeArgs, TapeArgs};
 use crate::printer::CommandError;
+use crate::session::Session;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &ServeArgs, printer: &Printer) -> Outcome {
@@ -18,7 +20,15 @@ pub(crate) fn run(args: &ServeArgs, printer: &Printer) -> Outcome {
         )
     })?;
     let port = listener.local_addr()?.port();
-    let state = AppState::new(&args.workspace, port, token()?).map_err(|error| failure(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut state =
+        AppState::new(&args.workspace, port, token()?).map_err(|error| failure(&error))?;
+    if let Some(url) = &args.fleet {
+        let session = Session::open(&TapeArgs::default())?;
+        let (feed, feeder) = runtime.block_on(feed::open(url, &args.login, &session))?;
+        state = state.with_fleet(feed);
+        runtime.spawn(feeder.go_on());
+    }
     if port != args.port && args.port != 0 {
         printer.say(&format!("port {} is taken, so this is port {port}", args.port));
     }
@@ -27,7 +37,6 @@ pub(crate) fn run(args: &ServeArgs, printer: &Printer) -> Outcome {
     if !args.no_open {
         open(&address);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(skillgauge_web::serve(listener, state)).map_err(|error| failure(&error))?;
     Ok(ExitCode::Success)
 }

@@ -8,6 +8,7 @@ mod cases;
 mod chart;
 mod diff;
 mod evidence;
+mod fleet;
 mod links;
 mod outputs;
 mod overview;
@@ -22,6 +23,7 @@ mod versions;
 
 pub(crate) use case::{Pair, case};
 pub(crate) use cases::cases;
+pub(crate) use fleet::fleet;
 pub(crate) use links::{Links, Target};
 pub(crate) use overview::overview;
 pub(crate) use review::review;
@@ -40,9 +42,10 @@ use crate::model::Workspace;
 use crate::model::iteration::Iteration;
 use crate::model::trigger::Triggering;
 use crate::model::versions::Versions;
+use crate::server::FleetView;
 
 /// The templates: name and text.
-const TEMPLATES: [(&str, &str); 17] = [
+const TEMPLATES: [(&str, &str); 18] = [
     ("macros.html", include_str!("../../templates/macros.html")),
     ("overview.html", include_str!("../../templates/overview.html")),
     ("cases.html", include_str!("../../templates/cases.html")),
@@ -55,6 +58,7 @@ const TEMPLATES: [(&str, &str); 17] = [
     ("route.html", include_str!("../../templates/route.html")),
     ("route_report.html", include_str!("../../templates/route_report.html")),
     ("versions.html", include_str!("../../templates/versions.html")),
+    ("fleet.html", include_str!("../../templates/fleet.html")),
     ("review.html", include_str!("../../templates/review.html")),
     ("head.html", include_str!("../../templates/head.html")),
     ("server.html", include_str!("../../templates/server.html")),
@@ -98,7 +102,7 @@ fn view<T: Serialize>(value: T) -> Value {
 }
 
 /// The pages that are not about one case or run: name, title.
-const PAGES: [(&str, &str); 7] = [
+const PAGES: [(&str, &str); 8] = [
     ("overview", "Overview"),
     ("cases", "Cases"),
     ("trigger", "Trigger"),
@@ -106,13 +110,14 @@ const PAGES: [(&str, &str); 7] = [
     ("tuning", "Tuning"),
     ("versions", "Versions"),
     ("review", "Review"),
+    ("fleet", "Fleet"),
 ];
 
 /// What the head of every page shows: the skill, the iteration, the way to the other pages.
 pub(crate) fn head(
     workspace: &Workspace,
     iteration: &Iteration,
-    (triggering, versions): (&Triggering, &Versions),
+    (triggering, versions, fleet): (&Triggering, &Versions, Option<&FleetView>),
     links: &Links,
     current: &str,
 ) -> Value {
@@ -121,6 +126,7 @@ pub(crate) fn head(
         "routing" => !triggering.routes.is_empty(),
         "tuning" => !triggering.loops.is_empty(),
         "versions" => !versions.versions.is_empty() || !versions.comparisons.is_empty(),
+        "fleet" => fleet.is_some(),
         "overview" | "cases" | "review" => true,
         _ => false,
     };

@@ -135,11 +135,15 @@ fn confusion(index: usize, report: &TriggerReport) -> Table {
 pub(crate) fn routing(found: &Triggering) -> Value {
     let routes: Vec<Value> = (found.routes.iter().enumerate())
         .map(|(index, route)| {
-            let page = if let Some(report) = &route.report { super::route(report, index) } else { context! {
-                sentence => route_sentence(route),
-                warnings => view(&route.warnings),
-                matrix => view(route_table(index, route)),
-            } };
+            let page = if let Some(report) = &route.report {
+                super::route(report, index)
+            } else {
+                context! {
+                    sentence => route_sentence(route),
+                    warnings => view(&route.warnings),
+                    matrix => view(route_table(index, route)),
+                }
+            };
             context! { file => route.file.clone(), page => page }
         })
         .collect();

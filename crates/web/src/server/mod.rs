@@ -9,6 +9,7 @@
 
 mod answer;
 mod file;
+mod fleet;
 mod guard;
 mod live;
 mod pages;
@@ -22,6 +23,8 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
+
+pub use fleet::{FleetFeed, FleetView};
 
 use crate::model::{OpenError, Workspace};
 use crate::page::{RenderError, Templates};
@@ -53,6 +56,8 @@ pub struct AppState {
     /// What a write must bring along; only our own pages have it.
     token: String,
     port: u16,
+    /// The fleet that is watched, if one is.
+    fleet: Option<FleetFeed>,
     /// One review at a time: the file is read, changed and replaced.
     writing: tokio::sync::Mutex<()>,
 }
@@ -65,8 +70,21 @@ impl AppState {
             templates: Templates::new()?,
             token,
             port,
+            fleet: None,
             writing: tokio::sync::Mutex::new(()),
         })
+    }
+
+    /// The same, with a page about a fleet.
+    #[must_use]
+    pub fn with_fleet(mut self, feed: FleetFeed) -> Self {
+        self.fleet = Some(feed);
+        self
+    }
+
+    /// What is known of the fleet now.
+    fn fleet(&self) -> Option<FleetView> {
+        self.fleet.as_ref().map(|feed| feed.borrow().clone())
     }
 }
 
@@ -81,6 +99,7 @@ pub fn app(state: AppState) -> Router {
         .route("/i/{iteration}/transcript/{*folder}", get(pages::transcript))
         .route("/i/{iteration}/file/{*path}", get(file::output))
         .route("/i/{iteration}/live", get(live::follow))
+        .route("/fleet/live", get(fleet::follow))
         .route("/assets/style.css", get(answer::style))
         .route("/assets/script.js", get(answer::script))
         .fallback(pages::nowhere)

@@ -61,6 +61,10 @@ pub(super) async fn page(
             "routing" => ("Routing", "routing.html", page::routing(triggering)),
             "tuning" => ("Tuning", "tuning.html", page::tuning(triggering)),
             "versions" => ("Versions", "versions.html", page::versions(&scene.versions)),
+            "fleet" => match state.fleet() {
+                Some(found) => ("Fleet", "fleet.html", page::fleet(&found)),
+                None => return Answer::NotFound("no fleet is watched; `serve --fleet URL` does"),
+            },
             _ => return Answer::NotFound("there is no such page"),
         };
         scene.render(state, (title, &name), template, values)
@@ -176,15 +180,16 @@ impl Scene {
         template: &str,
         page: Value,
     ) -> Answer {
-        let known = (&self.triggering, &self.versions);
+        let fleet = state.fleet();
+        let known = (&self.triggering, &self.versions, fleet.as_ref());
         let head = head(&self.workspace, &self.iteration, known, &self.links, current);
         // Where the journal ends now: what comes later is news to this page.
         let journal = fs_err::metadata(self.iteration.path.join("journal.jsonl"));
-        let live = format!(
-            "{}?from={}",
-            self.links.page("live"),
-            journal.map_or(0, |metadata| metadata.len())
-        );
+        let from = journal.map_or(0, |metadata| metadata.len());
+        let live = match current {
+            "fleet" => "/fleet/live".to_owned(),
+            _ => format!("{}?from={from}", self.links.page("live")),
+        };
         let values = context! {
             head => head,
             page => page,

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use serde_json::json;
-use skillgauge_web::{AppState, app};
+use skillgauge_web::{AppState, FleetView, app};
 use tower::ServiceExt as _;
 
 use crate::workspace::{Fixture, HOSTILE, transcript};
@@ -63,6 +63,43 @@ async fn a_route_report_is_shown_with_skills_collisions_and_queries() {
     {
         assert!(html.contains(words), "the page does not say: {words}");
     }
+}
+
+/// The page of a fleet is there when one is watched, and follows what is told.
+#[tokio::test]
+async fn a_fleet_that_is_watched_has_a_page_that_follows_it() {
+    let fixture = Fixture::full();
+    let absent = get(&viewer(&fixture), "/i/iteration-2/fleet").await;
+    assert_eq!(absent.status(), StatusCode::NOT_FOUND);
+    let plan = |done: u64| {
+        json!({"workers": [{"name": HOSTILE, "slots": 4, "grade_slots": 1, "running": {"p1": 2}, "done": 7, "failed": 1,
+                "tool_version": "0.1.0"}],
+            "plans": [{"id": "p1", "skill": "notes", "agent": "claude", "state": "running", "planned": 20, "queued": 3,
+                "running": 2, "done": done, "failed": 1, "lost": 0, "graded": 5, "grades_queued": 1,
+                "runs_per_minute": 12.5, "seconds_left": 65.0}]})
+    };
+    let first = FleetView { status: plan(15), problem: None };
+    let (tell, feed) = tokio::sync::watch::channel(first);
+    let state = AppState::new(&fixture.root(), PORT, TOKEN.to_owned()).unwrap();
+    let router = app(state.with_fleet(feed));
+    let html = page(&router, "/i/iteration-2/fleet").await;
+    for words in [
+        "1 worker, 2 runs running in 1 plan",
+        "15 of 20",
+        "12.5",
+        "data-live=\"&#x2f;fleet&#x2f;live\"",
+    ] {
+        assert!(html.contains(words), "the page does not say: {words}");
+    }
+    assert!(!html.contains(HOSTILE));
+    assert!(page(&router, "/i/iteration-2/overview").await.contains(">Fleet</a>"));
+    let news = get(&router, "/fleet/live").await;
+    let problem = Some("the server is away".to_owned());
+    tell.send(FleetView { status: plan(16), problem }).unwrap();
+    let told = news.into_body().frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!(String::from_utf8_lossy(&told).contains("the fleet moved"));
+    let html = page(&router, "/i/iteration-2/fleet").await;
+    assert!(html.contains("16 of 20") && html.contains("the server is away"));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `skillgauge fleet`: each action is a call of `skillgauge-cluster`.
 
 mod coordinate;
+pub(super) mod feed;
 mod init;
 mod login;
 mod status;

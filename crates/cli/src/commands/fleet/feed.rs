@@ -1,0 +1,59 @@
+//! The news of a fleet for the viewer: what `fleet status` shows, looked at again and again.
+
+use std::time::Duration;
+
+use skillgauge_cluster::{FleetStatus, NatsFleet};
+use skillgauge_web::{FleetFeed, FleetView};
+use tokio::sync::watch;
+
+use super::{fleet_error, login};
+use crate::args::LoginArgs;
+use crate::printer::CommandError;
+use crate::session::Session;
+
+/// How often it is looked at; each look costs a request for each result.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Looks at a fleet.
+pub(in crate::commands) struct Feeder {
+    fleet: NatsFleet,
+    tell: watch::Sender<FleetView>,
+}
+
+/// The news, and who brings them. A server that cannot be reached is an error now; later it is news.
+pub(in crate::commands) async fn open(
+    url: &str,
+    login: &LoginArgs,
+    session: &Session,
+) -> Result<(FleetFeed, Feeder), CommandError> {
+    let connect = login::connect(url, login, session, "serve");
+    let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+    let status = FleetStatus::read(&fleet, None).await.map_err(fleet_error)?;
+    let status = serde_json::to_value(status).map_err(std::io::Error::from)?;
+    let (tell, feed) = watch::channel(FleetView { status, problem: None });
+    Ok((feed, Feeder { fleet, tell }))
+}
+
+impl Feeder {
+    /// Goes on until nobody listens.
+    pub(in crate::commands) async fn go_on(self) {
+        while !self.tell.is_closed() {
+            tokio::time::sleep(EVERY).await;
+            let read = FleetStatus::read(&self.fleet, None).await;
+            let read = read.map_err(|error| error.to_string());
+            let read =
+                read.and_then(|status| serde_json::to_value(status).map_err(|e| e.to_string()));
+            self.tell.send_if_modified(|known| {
+                let (status, problem) = match read {
+                    Ok(status) => (status, None),
+                    // What was known stays, with the reason why it is old.
+                    Err(problem) => (known.status.clone(), Some(problem)),
+                };
+                let new = FleetView { status, problem };
+                let is_different = *known != new;
+                *known = new;
+                is_different
+            });
+        }
+    }
+}
