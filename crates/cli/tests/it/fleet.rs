@@ -197,6 +197,36 @@ fn status_shows_workers_plans_and_progress() {
 }
 
 #[test]
+fn the_viewer_shows_what_status_shows() {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::process::Stdio;
+
+    let kit = FleetKit::new();
+    let plan = kit.submit(&["--case", "1"]);
+    let url = kit.url();
+    let serve = ["serve", "greeter-workspace", "--no-open", "--port", "0", "--fleet", &url];
+    let mut command = kit.project.command(&serve);
+    let mut viewer = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(viewer.stderr.take().unwrap()).lines();
+    let said = lines.next().unwrap().unwrap();
+    let host = said.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+    let page = || {
+        let mut stream = std::net::TcpStream::connect(&host).unwrap();
+        let get = "GET /i/iteration-1/fleet HTTP/1.1";
+        write!(stream, "{get}\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let first = page();
+    assert!(first.contains(&plan) && first.contains("0 of 4"), "{first}");
+    let _worker = kit.worker("w1", &[], &[]);
+    kit.until("the page follows the plan", || page().contains("4 of 4"));
+    viewer.kill().unwrap();
+    viewer.wait().unwrap();
+}
+
+#[test]
 fn a_server_that_cannot_be_used_is_said_with_what_to_do() {
     let project = crate::run::greeter();
     let bad = project.output(&["fleet", "init", "http://u:hunter22@host"]);
