@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::command::Project;
-use crate::run::{ITERATION, greeter, json as read, run, set_agent};
+use crate::run::{ITERATION, calls, greeter, json as read, run, set_agent, stderr};
 
 fn write(project: &Project, path: &str, value: &Value) {
     project.file(path, format!("{value:#}\n"));
@@ -100,4 +100,61 @@ fn an_iteration_that_was_killed_before_it_began_takes_no_number() {
     run(&project, &["--runs", "1", "--case", "1", "--baseline", "none"]);
     assert!(project.path().join(ITERATION).join("iteration.json").is_file());
     assert!(!project.path().join("greeter-workspace/.draft-iteration").exists());
+}
+
+/// With a number, and without one: then it is the version before the one that the skill is.
+#[test]
+fn an_old_version_is_the_baseline_that_was_named() {
+    let project = greeter();
+    for text in ["one", "two"] {
+        project.output(&["snapshot", "greeter", "-m", text]);
+        let skill = String::from_utf8(project.read("greeter/SKILL.md")).unwrap();
+        project.file("greeter/SKILL.md", format!("{skill}\nStep {text}.\n"));
+    }
+    project.output(&["snapshot", "greeter", "-m", "three"]);
+    for (named, version) in [("old=0", 0), ("old", 1)] {
+        let output = run(&project, &["--runs", "1", "--case", "1", "--fresh", "--baseline", named]);
+        assert_ne!(output.status.code(), Some(2), "{}", project.shown(&output));
+        let iteration = format!("greeter-workspace/iteration-{}", version + 1);
+        let record = read(&project, &format!("{iteration}/iteration.json"));
+        assert_eq!(record["baseline"]["version"], version, "{record:#}");
+        assert!(project.path().join(format!("{iteration}/eval-1/old_skill/run-1/run.json")).exists());
+    }
+    let refused = run(&project, &["--baseline", "old=9"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", project.shown(&refused));
+}
+
+/// A time limit is part of the task: the run is a result, and it fails.
+#[test]
+fn a_run_that_takes_too_long_is_stopped_and_counts() {
+    let project = greeter();
+    set_agent(&project, "sleep 60");
+    let more = ["--timeout", "1s", "--runs", "1", "--case", "1", "--baseline", "none"];
+    let output = run(&project, &more);
+    assert_ne!(output.status.code(), Some(2), "{}", project.shown(&output));
+    let record = read(&project, "greeter-workspace/iteration-1/eval-1/with_skill/run-1/run.json");
+    assert_eq!(record["outcome"], "timed_out", "{record:#}");
+}
+
+/// Root may write anywhere, so the folder is mounted read-only.
+#[test]
+fn a_workspace_that_cannot_be_written_is_said_before_anything_is_run() {
+    let project = greeter();
+    let program = env!("CARGO_BIN_EXE_skillgauge");
+    let args = "run greeter --agent command:./agent.sh --judge command:./judge.sh --workspace disk/w";
+    let script =
+        format!("mkdir disk && mount -t tmpfs -o ro tmpfs disk || exit 99; {program} {args}");
+    let mut unshare = std::process::Command::new("unshare");
+    unshare.args(["--mount", "sh", "-c", &script]).current_dir(project.path());
+    let Ok(output) = unshare.output() else {
+        eprintln!("SKIPPED a_workspace_that_cannot_be_written: unshare cannot be started");
+        return;
+    };
+    if output.status.code() == Some(99) || stderr(&output).contains("unshare") {
+        eprintln!("SKIPPED a_workspace_that_cannot_be_written: nobody may mount here");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+    assert!(stderr(&output).contains("ead-only file system"), "{}", stderr(&output));
+    assert_eq!(calls(&project), 0);
 }
