@@ -2,9 +2,6 @@
 
 use skillgauge_dev::project_root;
 
-/// Commands that documents may name before they exist. Empty when all of them are there.
-const PENDING: &[&str] = &[];
-
 /// Languages of code blocks that hold commands.
 const SHELLS: [&str; 4] = ["sh", "bash", "console", "yaml"];
 
@@ -13,6 +10,8 @@ const SHELLS: [&str; 4] = ["sh", "bash", "console", "yaml"];
 struct Call {
     line: usize,
     command: String,
+    /// The word after it: for a command of commands, which one.
+    action: Option<String>,
     flags: Vec<String>,
 }
 
@@ -57,7 +56,8 @@ fn calls_in(code: &str, line: usize) -> Vec<Call> {
                 words.next_if(|next| next.starts_with(|c: char| c.is_ascii_lowercase()))
             {
                 let command = command.trim_matches(['\'', '"', ',', ';']).to_owned();
-                found.push(Call { line, command, flags: Vec::new() });
+                let action = words.peek().map(|next| (*next).to_owned());
+                found.push(Call { line, command, action, flags: Vec::new() });
             }
         } else if ["|", "||", "&&", ">", ">>", ";", "#"].contains(&word) {
             open = false;
@@ -71,10 +71,18 @@ fn calls_in(code: &str, line: usize) -> Vec<Call> {
 
 /// What is wrong with a call, if anything is.
 fn mistake(call: &Call, tree: &clap::Command) -> Option<String> {
-    let Some(command) = tree.find_subcommand(&call.command) else {
-        let is_pending = PENDING.contains(&call.command.as_str());
-        return (!is_pending).then(|| format!("there is no command `{}`", call.command));
+    let Some(mut command) = tree.find_subcommand(&call.command) else {
+        return Some(format!("there is no command `{}`", call.command));
     };
+    if let Some(action) = &call.action {
+        match command.find_subcommand(action) {
+            Some(found) => command = found,
+            None if command.is_subcommand_required_set() => {
+                return Some(format!("`{}` has no command `{action}`", call.command));
+            }
+            None => {}
+        }
+    }
     let has = |flag: &String| {
         let known = command.get_arguments().chain(tree.get_arguments());
         flag == "help" || known.into_iter().any(|argument| argument.get_long() == Some(flag))
@@ -116,12 +124,13 @@ fn every_command_and_flag_in_the_documents_exists() {
 fn calls_are_found_in_inline_code_and_in_blocks_of_a_shell() {
     let page = "Say `skillgauge run X --jobs 3`, or `--help`.\n\n```sh\nFOO=1 skillgauge merge a \\\n  --out=b | cat --number\n```\n\n\
                 ```text\nskillgauge is --nothing\n```\n`skillgauge COMMAND --x` `skillgauge`\n";
-    let call = |line, command: &str, flags: &[&str]| Call {
+    let call = |line, (command, action): (&str, &str), flags: &[&str]| Call {
         line,
         command: command.to_owned(),
+        action: Some(action.to_owned()),
         flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
     };
-    assert_eq!(calls(page), [call(1, "run", &["jobs"]), call(4, "merge", &["out"])]);
+    assert_eq!(calls(page), [call(1, ("run", "X"), &["jobs"]), call(4, ("merge", "a"), &["out"])]);
 }
 
 #[test]
@@ -131,4 +140,7 @@ fn a_flag_that_does_not_exist_is_a_mistake() {
     assert_eq!(check("skillgauge validate . --strict --color never"), None);
     assert!(check("skillgauge validate . --no-such-flag").is_some());
     assert!(check("skillgauge no-such-command").is_some());
+    assert_eq!(check("skillgauge fleet worker URL --slots 8"), None);
+    assert!(check("skillgauge fleet worker URL --replicas 3").is_some());
+    assert!(check("skillgauge fleet no-such-command URL").is_some());
 }
