@@ -29,11 +29,12 @@ build:
 	cargo build --release --locked -p skillgauge
 
 # Measures beside the public skills-ref validator, the skill-creator's aggregate_benchmark.py and run_eval.py (its folder
-# in SKILLGAUGE_SKILL_CREATOR), a plain shell loop and full agent runs, and writes docs/performance.md.
+# in SKILLGAUGE_SKILL_CREATOR), a plain shell loop, the local pool and full agent runs, and writes docs/performance.md.
 bench:
 	cargo bench -p skillgauge --bench validate -- --write
 	cargo bench -p skillgauge --bench aggregate -- --write
 	cargo bench -p skillgauge --bench check -- --write
+	cargo bench -p skillgauge --bench fleet -- --write
 	cargo bench -p skillgauge-web --bench web -- --write
 	cargo build --release -p skillgauge
 	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"

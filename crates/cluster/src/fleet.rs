@@ -233,7 +233,7 @@ impl FleetError {
                 "`skillgauge fleet init --server-config` shows what each role may do"
             }
             Self::Full { .. } => {
-                "collect what is done, or give the bucket more room with `fleet init --max-bytes`"
+                "give it more with `fleet init --max-bytes`; workers keep what they have until then"
             }
             Self::Damaged { .. } => {
                 "run the same command again; if it stays, run `fleet submit` again"

@@ -7,7 +7,8 @@
 //! it. So each program also gets a mark in its environment, and whoever carries the mark is killed at the end.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -119,6 +120,11 @@ impl Group {
     /// What is on stdout so far.
     pub fn stdout(&self) -> io::Result<String> {
         read_back(&self.stdout)
+    }
+
+    /// What is on stderr so far.
+    pub fn stderr(&self) -> io::Result<String> {
+        read_back(&self.stderr)
     }
 
     /// Waits for the end, kills whatever is left of the group, and collects the output.
@@ -240,10 +246,11 @@ fn pid(id: u32) -> Option<Pid> {
     i32::try_from(id).ok().and_then(Pid::from_raw)
 }
 
-fn read_back(mut file: &File) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    file.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
+/// Reads without moving the place in the file: the program shares it, and would write over what it has written.
+fn read_back(file: &File) -> io::Result<String> {
+    let length = file.metadata()?.len().min(MAX_OUTPUT);
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut bytes, 0)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -78,6 +78,7 @@ impl<F: Fleet> Collection<'_, F> {
         // Who wants to know which runs were executed more than once finds it here.
         let fleet = json!({
             "worker": result.worker,
+            "tool_version": result.tool_version,
             "attempt": result.attempt,
             "delivered": result.delivered,
         });

@@ -127,17 +127,35 @@ impl Connect {
             |reason: &str| FleetError::Address { url: self.shown(), reason: reason.to_owned() };
         parts
             .map(|part| match part.split_once("://") {
-                Some(("nats" | "tls", rest)) if !rest.is_empty() => Ok(part.to_owned()),
+                // The client would take a login for a part of the host's name, and use it for nothing.
+                Some(("nats" | "tls", rest)) if !rest.is_empty() => Ok(without_login(part)),
                 Some((scheme, _)) => Err(bad(&format!("{scheme}:// is not known"))),
                 None => Err(bad("it does not begin with nats:// or tls://")),
             })
             .collect()
     }
 
+    /// The first login in the addresses: a name and a password, or a token.
+    fn login_in_address(&self) -> Option<(String, Option<String>)> {
+        let login = |part: &str| {
+            let (_, authority) = part.split_once("://")?;
+            let (login, _) = authority.rsplit_once('@')?;
+            Some(match login.split_once(':') {
+                Some((user, password)) => (decoded(user), Some(decoded(password))),
+                None => (decoded(login), None),
+            })
+        };
+        self.url.split(',').find_map(login)
+    }
+
     fn login(&self) -> Result<ConnectOptions, FleetError> {
         let options = ConnectOptions::new();
         Ok(match &self.credentials {
-            Credentials::None => options,
+            Credentials::None => match self.login_in_address() {
+                Some((user, Some(password))) => options.user_and_password(user, password),
+                Some((token, None)) => options.token(token),
+                None => options,
+            },
             Credentials::Password { user, password } => {
                 options.user_and_password(user.clone(), password.expose().to_owned())
             }
@@ -149,6 +167,21 @@ impl Connect {
             }
         })
     }
+}
+
+/// A part of an address as it was before it was put there.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| {
+            let digits = std::str::from_utf8(digits).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A text in which no address has a login.
@@ -187,6 +220,16 @@ mod tests {
         assert!(!format!("{connect:?}").contains("cret"));
         assert_eq!(without_login("at nats://a:b@c: no route"), "at nats://c: no route");
         assert_eq!(without_login("nothing"), "nothing");
+    }
+
+    #[test]
+    fn a_login_in_an_address_is_used() {
+        let login =
+            |url: &str| Connect { url: url.to_owned(), ..Connect::default() }.login_in_address();
+        let both = Some(("me".to_owned(), Some("s3/cr:t@%".to_owned())));
+        assert_eq!(login("nats://a,tls://me:s3%2Fcr:t%40%@host:4222"), both);
+        assert_eq!(login("nats://to%6ben@host"), Some(("token".to_owned(), None)));
+        assert_eq!(login("nats://host:4222"), None);
     }
 
     #[test]

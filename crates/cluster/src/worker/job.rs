@@ -156,13 +156,13 @@ impl<F: Fleet> Shared<F> {
         FailPoint::BeforeUpload.reach(self.settings.fail_point);
         let archive = self.upload(lease, &made, cancel).await?;
         FailPoint::AfterUpload.reach(self.settings.fail_point);
-        // Asked of the leader and just before the commit: what was cancelled gets no result any more.
+        // Asked of the leader and just before the commit: what was cancelled gets no result any more. A server that
+        // does not answer now is no reason to throw away what was paid for; the commit waits for it.
         let is_wanted = !watched.is_unwanted.load(Ordering::Relaxed)
-            && self
-                .fleet
-                .plan(&lease.plan)
-                .await?
-                .is_some_and(|entry| entry.state == PlanState::Running);
+            && match self.fleet.plan(&lease.plan).await {
+                Ok(entry) => entry.is_some_and(|entry| entry.state == PlanState::Running),
+                Err(_) => true,
+            };
         if !is_wanted {
             watched.is_unwanted.store(true, Ordering::Relaxed);
             let _ = self.fleet.remove_archive(&archive).await;

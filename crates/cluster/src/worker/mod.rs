@@ -289,8 +289,12 @@ impl<F: Fleet> Shared<F> {
 
     /// A bucket that is full stays full until somebody collects; jobs that nobody can store are not taken.
     async fn wait_for_room(&self) {
-        let until = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
+        let left = || {
+            let until = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+            until.and_then(|until| until.checked_duration_since(Instant::now()))
+        };
+        // Looked at again and again: whoever waits for room says so anew.
+        while let Some(left) = left().filter(|_| !self.settings.stop.is_cancelled()) {
             tokio::select! {
                 () = tokio::time::sleep(left) => {}
                 () = self.settings.stop.cancelled() => {}

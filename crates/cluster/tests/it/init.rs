@@ -53,6 +53,8 @@ async fn a_wrong_password_ends_and_is_not_shown() {
     };
     let right = Connect { credentials, ..connect(&server) };
     NatsFleet::connect(&right).await.unwrap();
+    let url = server.url().replace("nats://", "nats://u:ri%67ht@");
+    NatsFleet::connect(&Connect { url, ..connect(&server) }).await.unwrap();
 }
 
 #[tokio::test]

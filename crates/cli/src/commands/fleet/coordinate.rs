@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use skillgauge_cluster::{
-    Caps, Class, CollectSettings, Collected, Coordinator, Fleet, LocalFleet, NatsFleet, Submission,
-    Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
+    Caps, Class, CollectSettings, Collected, Connect, Coordinator, Fleet, LocalFleet, NatsFleet,
+    Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
 };
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
@@ -29,7 +29,9 @@ const GRADE_JOBS: u32 = 64;
 /// `skillgauge run --fleet URL`: submits, then collects.
 pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
     let session = Arc::new(Session::open(&args.tape)?);
-    let Some((measurement, begun, lock)) = begin(args, &session, printer)? else {
+    let server =
+        (url != LOCAL).then(|| login::connect(url, &args.fleet.login, &session, "coordinator"));
+    let Some((measurement, begun, lock)) = begin(args, &session, server.as_ref(), printer)? else {
         return Ok(ExitCode::Success);
     };
     let settings = &session.settings;
@@ -44,11 +46,10 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
     };
     let submission = submission(args, &measurement, &begun);
     let collected = session.block_on(printer, async {
-        if url == LOCAL {
+        let Some(connect) = &server else {
             return run_here(&home, &session, &submission, &begun, args).await;
-        }
-        let connect = login::connect(url, &args.fleet.login, &session, "coordinator");
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        };
+        let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?;
         home.submit(&fleet, &submission).await?;
         home.collect(&fleet, &begun).await
     })??;
@@ -60,10 +61,10 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
 pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let FleetSubmitArgs { url, run: args } = args;
     let session = Session::open(&args.tape)?;
-    let Some((measurement, begun, _lock)) = begin(&args, &session, printer)? else {
+    let connect = login::connect(&url, &args.fleet.login, &session, "submit");
+    let Some((measurement, begun, _lock)) = begin(&args, &session, Some(&connect), printer)? else {
         return Ok(ExitCode::Success);
     };
-    let connect = login::connect(&url, &args.fleet.login, &session, "submit");
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
         hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
@@ -116,10 +117,12 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
     Ended { shard: None, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
 }
 
-/// Prepares and begins as `run` does; nothing for a dry run.
+/// Prepares and begins as `run` does; nothing for a dry run. A server that cannot be used is found out before: an
+/// iteration that was begun for nothing would be the newest one.
 fn begin<'m>(
     args: &'m RunArgs,
     session: &'m Session,
+    server: Option<&Connect>,
     printer: &'m Printer,
 ) -> Result<Option<(Measurement<'m>, Begun, WorkspaceLock)>, CommandError> {
     let target = Target::read(args, printer)?;
@@ -128,6 +131,9 @@ fn begin<'m>(
     measurement.show_plan();
     if args.dry_run {
         return Ok(None);
+    }
+    if let Some(connect) = server {
+        session.block_on(printer, NatsFleet::connect(connect))?.map_err(fleet_error)?;
     }
     let lock = measurement.target.workspace.lock(&keep::holder())?;
     let begun = measurement.begin()?;
