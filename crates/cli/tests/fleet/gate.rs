@@ -41,6 +41,7 @@ pub(crate) fn all_is_right(kit: &Kit, ended: &Ended) {
     keys_are_the_results(&raw, "KV_SG_RESULTS", &id, &results);
     let grades = raw.results(Queue::Grades, &id);
     keys_are_the_results(&raw, "KV_SG_SCORES", &id, &grades);
+    assert!(!grades.iter().any(is_lost), "{grades:?}");
     if !matches!(ended, Ended::Cancelled(_)) {
         let with_files = results.iter().filter(|result| !is_lost(result));
         assert_eq!(named(&grades), with_files.clone().map(|result| result.run.clone()).collect());
