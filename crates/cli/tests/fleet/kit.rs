@@ -18,7 +18,7 @@ use crate::command::Project;
 use crate::raw::Raw;
 
 /// Nothing here takes that long; what does is stuck.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
 /// Every write is on the disk before it is acknowledged, as docs/fleet.md says.
 pub(crate) const SYNCED: &str = "jetstream { sync_interval: \"always\" }";
