@@ -197,7 +197,8 @@ impl NatsFleet {
         Ok(())
     }
 
-    /// Removes archives of a plan that no result points at, and chunks that no archive points at.
+    /// Removes archives of a plan that no result points at, and chunks that no archive points at. The names of both are
+    /// listed at once: the bucket holds the archives of all plans, and looking at each would take a request for each.
     pub(super) async fn tidy_archives(
         &self,
         id: &PlanId,
@@ -206,38 +207,36 @@ impl NatsFleet {
         let kept = Kept::Archives;
         let wanted = self.wanted_archives(id).await?;
         let stream = self.stream(kept).await?;
-        let mut tidied = Tidied::default();
-        let (mut described, mut sequence) = (BTreeSet::new(), 0);
-        loop {
-            let next =
-                stream.direct_get_next_for_subject(kept.object(">"), Some(sequence + 1)).await;
-            let message = match next {
-                Ok(message) => message,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
-                Err(error) => return Err(self.failed("listing objects", kept, &error)),
-            };
-            sequence = message.sequence;
-            let Ok(found) = serde_json::from_slice::<Description>(&message.payload) else {
-                continue;
-            };
-            let is_ours = found.name.split('/').next() == Some(id.as_str());
-            let is_old = age(message.time.unix_timestamp()) >= grace;
-            if is_ours && is_old && !wanted.contains(&found.name) {
-                self.remove_object(&found.name).await?;
+        // Chunks first: an upload that ends meanwhile is among the descriptions then.
+        let uploads = self.last_tokens(kept.chunks(">")).await?;
+        let (mut tidied, mut described) = (Tidied::default(), BTreeSet::new());
+        for encoded in self.last_tokens(kept.object(">")).await? {
+            let name = URL_SAFE.decode(&encoded).ok().and_then(|name| String::from_utf8(name).ok());
+            let Some(name) = name else { continue };
+            let is_ours = name.split('/').next() == Some(id.as_str());
+            if is_ours
+                && !wanted.contains(&name)
+                && self.is_old(kept.object(&encoded), grace).await?
+            {
+                self.remove_object(&name).await?;
                 tidied.archives += 1;
-            } else {
-                described.insert(found.nuid);
             }
+            described.extend(name.rsplit('/').next().map(ToOwned::to_owned));
         }
-        for nuid in self.chunk_names().await?.difference(&described) {
-            let last = stream.direct_get_last_for_subject(kept.chunks(nuid)).await;
-            if last.is_ok_and(|last| age(last.time.unix_timestamp()) >= grace) {
+        for nuid in uploads.difference(&described) {
+            if self.is_old(kept.chunks(nuid), grace).await? {
                 let purged = stream.purge().filter(kept.chunks(nuid)).await;
                 purged.map_err(|error| self.failed("removing an upload", kept, &error))?;
                 tidied.uploads += 1;
             }
         }
         Ok(tidied)
+    }
+
+    /// Whether the last message of a subject is so old; not if it is gone.
+    async fn is_old(&self, subject: String, grace: Duration) -> Result<bool, FleetError> {
+        let last = self.stream(Kept::Archives).await?.direct_get_last_for_subject(subject).await;
+        Ok(last.is_ok_and(|last| age(last.time.unix_timestamp()) >= grace))
     }
 
     async fn wanted_archives(&self, id: &PlanId) -> Result<BTreeSet<String>, FleetError> {
@@ -255,12 +254,12 @@ impl NatsFleet {
         Ok(wanted)
     }
 
-    /// The names of everything that has chunks.
-    async fn chunk_names(&self) -> Result<BTreeSet<String>, FleetError> {
+    /// The last parts of all subjects that hold something.
+    async fn last_tokens(&self, filter: String) -> Result<BTreeSet<String>, FleetError> {
         let kept = Kept::Archives;
         let failed = |error| self.failed("listing uploads", kept, &error);
         let stream = self.stream(kept).await?;
-        let mut subjects = stream.info_with_subjects(kept.chunks(">")).await.map_err(failed)?;
+        let mut subjects = stream.info_with_subjects(filter).await.map_err(failed)?;
         let mut names = BTreeSet::new();
         while let Some(subject) = subjects.next().await {
             let (subject, _) = subject.map_err(failed)?;
