@@ -19,7 +19,7 @@ use super::child;
 use super::report::Cost;
 
 /// Workers that are not there by then will not come.
-const READY: Duration = Duration::from_secs(60);
+const READY: Duration = Duration::from_mins(1);
 /// Every write is on the disk before it is acknowledged, as docs/fleet.md says.
 const SYNCED: &str = "jetstream { sync_interval: \"always\" }";
 
