@@ -118,7 +118,9 @@ fn an_old_version_is_the_baseline_that_was_named() {
         let iteration = format!("greeter-workspace/iteration-{}", version + 1);
         let record = read(&project, &format!("{iteration}/iteration.json"));
         assert_eq!(record["baseline"]["version"], version, "{record:#}");
-        assert!(project.path().join(format!("{iteration}/eval-1/old_skill/run-1/run.json")).exists());
+        assert!(
+            project.path().join(format!("{iteration}/eval-1/old_skill/run-1/run.json")).exists()
+        );
     }
     let refused = run(&project, &["--baseline", "old=9"]);
     assert_eq!(refused.status.code(), Some(2), "{}", project.shown(&refused));
@@ -141,7 +143,8 @@ fn a_run_that_takes_too_long_is_stopped_and_counts() {
 fn a_workspace_that_cannot_be_written_is_said_before_anything_is_run() {
     let project = greeter();
     let program = env!("CARGO_BIN_EXE_skillgauge");
-    let args = "run greeter --agent command:./agent.sh --judge command:./judge.sh --workspace disk/w";
+    let args =
+        "run greeter --agent command:./agent.sh --judge command:./judge.sh --workspace disk/w";
     let script =
         format!("mkdir disk && mount -t tmpfs -o ro tmpfs disk || exit 99; {program} {args}");
     let mut unshare = std::process::Command::new("unshare");
