@@ -1,6 +1,5 @@
 //! The loop itself.
 
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use skillgauge_core::trigger::LabelledQuery;
@@ -9,115 +8,17 @@ use skillgauge_core::tune::{
 };
 use skillgauge_format::Number;
 use skillgauge_format::part::Timestamp;
-use skillgauge_format::trigger::{
-    ImprovementHistory, LoopIteration, LoopSummary, Query, QueryResult, TriggerReport,
-};
+use skillgauge_format::trigger::{LoopIteration, LoopSummary, Query, QueryResult, TriggerReport};
 use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
 use super::improver::Improver;
 use super::join::joined;
-use super::measure::{Basis, Measure, MeasureError, RoundFile, Taken};
-use super::proposals::Proposals;
+use super::measure::{Basis, MeasureError, RoundFile, Taken};
 use super::stop::StopReason;
-use super::store::{Store, StoreError};
+use super::tuning::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning};
 use crate::agent::adapter::rfc3339;
-use crate::model::Model;
-use crate::probe::{Budget, ProbeEvent, Spending};
-
-/// How a loop goes.
-#[derive(Clone, Debug)]
-pub struct TuneSettings {
-    /// How often the description is improved, at most.
-    pub rounds: u32,
-    /// The share of the queries that is held out.
-    pub holdout: f64,
-    /// The share of training queries that is good enough.
-    pub target: f64,
-    /// The seed of the split.
-    pub seed: u64,
-    /// How many descriptions are tried in each round.
-    pub candidates: u32,
-    /// The prompt of the improver.
-    pub template: String,
-}
-
-/// What a loop works on and with.
-pub struct Tuning<'t> {
-    /// Name of the skill.
-    pub skill_name: &'t str,
-    /// Its description.
-    pub description: &'t str,
-    /// The body of its SKILL.md.
-    pub body: &'t str,
-    /// The queries.
-    pub queries: &'t [LabelledQuery],
-    /// How it goes.
-    pub settings: TuneSettings,
-    /// What it measures with.
-    pub measure: &'t dyn Measure,
-    /// Who improves.
-    pub improver: &'t dyn Model,
-    /// What may be spent.
-    pub budget: Arc<Budget>,
-    /// Where the files go; nowhere if absent.
-    pub store: Option<Store>,
-    /// The history so far.
-    pub history: ImprovementHistory,
-    /// What was proposed before this loop was stopped, and what had been tried before it began.
-    pub proposals: Proposals,
-}
-
-/// What came of a loop.
-#[derive(Clone, Debug)]
-pub struct Tuned {
-    /// The summary, as it was written.
-    pub summary: LoopSummary,
-    /// The reports of the iterations.
-    pub reports: Vec<TriggerReport>,
-    /// Which queries were held out.
-    pub split: Split,
-    /// Why it ended.
-    pub stop: StopReason,
-}
-
-/// Why there is nothing to tell of a loop.
-#[derive(Debug, thiserror::Error)]
-pub enum TuneError {
-    /// Not even the first description could be measured.
-    #[error(transparent)]
-    Measure(#[from] MeasureError),
-    /// A file cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// What happens while a loop goes on.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum TuneEvent<'e> {
-    /// A description is about to be measured.
-    Measuring {
-        /// The round, from 1 for the first description.
-        round: u64,
-        /// The description.
-        description: &'e str,
-    },
-    /// A probe.
-    Probe(ProbeEvent<'e>),
-    /// A round was measured.
-    Measured(&'e LoopIteration),
-    /// The improver is asked.
-    Improving {
-        /// The round that its answer will be measured in.
-        round: u64,
-    },
-    /// The improver proposed nothing that could be used.
-    NothingUsable {
-        /// The round.
-        round: u64,
-    },
-}
+use crate::probe::{ProbeEvent, Spending};
 
 /// The most calls that a loop makes when nothing has to be tried again: of probes, and of the improver.
 pub fn planned(settings: &TuneSettings, queries: &[LabelledQuery], runs: u32) -> (u64, u64) {

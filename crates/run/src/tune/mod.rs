@@ -18,11 +18,13 @@ mod measure;
 mod proposals;
 mod stop;
 mod store;
+mod tuning;
 
-pub use cycle::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning, planned, tune};
+pub use cycle::{planned, tune};
 pub use measure::{
     Basis, EstimateMeasure, Measure, MeasureError, Measuring, ProbeMeasure, RoundFile, Taken,
 };
 pub use proposals::Proposals;
 pub use stop::StopReason;
 pub use store::{Store, StoreError};
+pub use tuning::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning};

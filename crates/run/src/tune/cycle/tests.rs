@@ -1,16 +1,19 @@
 //! The loop with a scripted improver and a measurement that depends on the words of the description.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use skillgauge_core::tune::prompt::TEMPLATE;
 use skillgauge_format::read;
-use skillgauge_format::trigger::TriggerSummary;
+use skillgauge_format::trigger::{ImprovementHistory, TriggerSummary};
 
 use super::*;
-use crate::model::{Answering, Manner, ModelError, ModelName, Origin, Request, Response};
-use crate::tune::measure::{Measuring, RoundFile};
+use crate::model::{Answering, Manner, Model, ModelError, ModelName, Origin, Request, Response};
+use crate::probe::Budget;
+use crate::tune::measure::{Measure, Measuring, RoundFile};
+use crate::tune::proposals::Proposals;
+use crate::tune::store::Store;
 
 /// Triggers for every query that has a word of the description which begins with `w`.
 #[derive(Default)]

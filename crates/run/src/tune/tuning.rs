@@ -1,0 +1,108 @@
+//! What a loop works on and with, what it tells while it goes on, and what comes of it.
+
+use std::sync::Arc;
+
+use skillgauge_core::trigger::LabelledQuery;
+use skillgauge_core::tune::Split;
+use skillgauge_format::trigger::{ImprovementHistory, LoopIteration, LoopSummary, TriggerReport};
+
+use super::measure::{Measure, MeasureError};
+use super::proposals::Proposals;
+use super::stop::StopReason;
+use super::store::{Store, StoreError};
+use crate::model::Model;
+use crate::probe::{Budget, ProbeEvent};
+
+/// How a loop goes.
+#[derive(Clone, Debug)]
+pub struct TuneSettings {
+    /// How often the description is improved, at most.
+    pub rounds: u32,
+    /// The share of the queries that is held out.
+    pub holdout: f64,
+    /// The share of training queries that is good enough.
+    pub target: f64,
+    /// The seed of the split.
+    pub seed: u64,
+    /// How many descriptions are tried in each round.
+    pub candidates: u32,
+    /// The prompt of the improver.
+    pub template: String,
+}
+
+/// What a loop works on and with.
+pub struct Tuning<'t> {
+    /// Name of the skill.
+    pub skill_name: &'t str,
+    /// Its description.
+    pub description: &'t str,
+    /// The body of its SKILL.md.
+    pub body: &'t str,
+    /// The queries.
+    pub queries: &'t [LabelledQuery],
+    /// How it goes.
+    pub settings: TuneSettings,
+    /// What it measures with.
+    pub measure: &'t dyn Measure,
+    /// Who improves.
+    pub improver: &'t dyn Model,
+    /// What may be spent.
+    pub budget: Arc<Budget>,
+    /// Where the files go; nowhere if absent.
+    pub store: Option<Store>,
+    /// The history so far.
+    pub history: ImprovementHistory,
+    /// What was proposed before this loop was stopped, and what had been tried before it began.
+    pub proposals: Proposals,
+}
+
+/// What came of a loop.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The summary, as it was written.
+    pub summary: LoopSummary,
+    /// The reports of the iterations.
+    pub reports: Vec<TriggerReport>,
+    /// Which queries were held out.
+    pub split: Split,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// Why there is nothing to tell of a loop.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// Not even the first description could be measured.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What happens while a loop goes on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TuneEvent<'e> {
+    /// A description is about to be measured.
+    Measuring {
+        /// The round, from 1 for the first description.
+        round: u64,
+        /// The description.
+        description: &'e str,
+    },
+    /// A probe.
+    Probe(ProbeEvent<'e>),
+    /// A round was measured.
+    Measured(&'e LoopIteration),
+    /// The improver is asked.
+    Improving {
+        /// The round that its answer will be measured in.
+        round: u64,
+    },
+    /// The improver proposed nothing that could be used.
+    NothingUsable {
+        /// The round.
+        round: u64,
+    },
+}
