@@ -44,9 +44,11 @@ impl Report {
              one structural check each; `run --jobs N` and `run --fleet` with N slots in all take turns, {repetitions} of each, \
              from start to exit. Server (one nats-server that syncs every write), workers and the collecting command share \
              this machine, so more workers get no more cores: the table shows what the engine costs, not how it scales. \
-             A run on the fleet is all that it is at home, and a job in the queue, a heartbeat, an archive that is uploaded, \
-             committed and brought home, and the same once more for its grading. The cost is the fleet's time minus the \
-             local pool's, for each run.\n\n",
+             A run on the fleet is all that it is at home, its checks included, and a job that is queued, pulled and \
+             acknowledged, a look whether there is a result and whether the plan is still wanted, the run's folder packed into \
+             the record of its result, that record committed, read by the collecting command, unpacked and synced. The folders \
+             are small enough for that; larger ones are uploaded, and a judge would be asked by a second job for each run: \
+             neither is in these numbers. The cost is the fleet's time minus the local pool's, for each run.\n\n",
             self.machine, self.load, self.runs
         );
         out.push_str("| goal | measured | |\n|---|---|---|\n");

@@ -49,7 +49,7 @@ impl Session {
             cancel: CancellationToken::new(),
             environment,
             guard: guard(),
-            scratch: std::env::temp_dir(),
+            scratch: scratch(),
             folder,
         })
     }
@@ -57,6 +57,11 @@ impl Session {
     /// The folder that the command was called in.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where private folders are made.
+    pub(crate) fn scratch(&self) -> &Path {
+        &self.scratch
     }
 
     /// What guards the programs that we start.
@@ -192,6 +197,11 @@ pub(crate) fn environment() -> Environment {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
     std::env::vars_os().filter_map(text).collect()
+}
+
+/// Where private folders are made: the folder for temporary files.
+pub(crate) fn scratch() -> PathBuf {
+    std::env::temp_dir()
 }
 
 /// This program, started again. On Linux the link still means this program after an update replaced its file.

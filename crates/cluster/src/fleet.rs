@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use skillgauge_core::plan::RunId;
@@ -32,13 +32,17 @@ pub trait Fleet: Send + Sync + 'static {
     /// Whether workers may take jobs of a plan. A little old at times: asked often, so it must be cheap.
     fn is_running(&self, id: &PlanId) -> impl Answer<bool>;
 
+    /// Waits until somebody writes or ends a plan, or for so long; it may be missed, so whoever waits looks afterwards.
+    fn plans_change(&self, wait: Duration) -> impl Future<Output = ()> + Send;
+
     /// All plans.
     fn plans(&self) -> impl Answer<Vec<(PlanId, PlanEntry)>>;
 
     /// Makes what a plan's queues need, if it is not there; a queue that somebody deleted is back then, and empty.
     fn open_queues(&self, id: &PlanId, entry: &PlanEntry) -> impl Answer<()>;
 
-    /// Ends a plan: its entry says so, and nothing of it is queued any more. Workers see the entry and stop.
+    /// Ends a plan: its entry says so, and nothing of it is queued any more. Workers see the entry and stop. A cancel
+    /// writes down where the results ended: a worker that looked before may still store one, which does not count.
     fn end_plan(&self, id: &PlanId, state: PlanState) -> impl Answer<()>;
 
     /// Queues jobs; those that are queued or given out already stay as they are. Tells how many were new.
@@ -109,6 +113,14 @@ pub trait Fleet: Send + Sync + 'static {
         after: Revision,
     ) -> impl Answer<Vec<(Revision, ResultRecord)>>;
 
+    /// Waits until a job of a plan was done since this was called the last time, or for so long; it may be missed.
+    fn results_come(
+        &self,
+        id: &PlanId,
+        entry: &PlanEntry,
+        wait: Duration,
+    ) -> impl Future<Output = ()> + Send;
+
     /// Removes a result, so that its job can be done again.
     fn forget(&self, queue: Queue, id: &PlanId, token: &RunToken) -> impl Answer<()>;
 
@@ -118,7 +130,8 @@ pub trait Fleet: Send + Sync + 'static {
     /// Removes a dead job for good, once somebody has written down that it is lost.
     fn bury(&self, dead: &Dead) -> impl Answer<()>;
 
-    /// Removes what no result of the plan points at and what is older than the grace period.
+    /// Removes what no result of the plan points at and what is older than the grace period, and results that came
+    /// after a cancel, however young.
     fn tidy(&self, id: &PlanId, grace: Duration) -> impl Answer<Tidied>;
 
     /// Tells people about a worker.
@@ -149,6 +162,22 @@ pub enum FleetError {
     Login {
         /// Its address, without a login.
         url: String,
+    },
+    /// The login was good once.
+    #[error("the login at the fleet's server at {url} has expired{}", since.as_ref().map(|since| format!(": it was good until {since}")).unwrap_or_default())]
+    Expired {
+        /// Its address, without a login.
+        url: String,
+        /// Until when it was good, if that is known.
+        since: Option<String>,
+    },
+    /// The file with the login is none.
+    #[error("{} holds no login: {reason}", file.display())]
+    Credentials {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The address is none.
     #[error("`{url}` is no address of a fleet: {reason}")]
@@ -194,6 +223,20 @@ pub enum FleetError {
         /// The stream.
         object: String,
     },
+    /// An archive is in a folder that nobody named here.
+    #[error("the archive {name} is in a shared folder, and none is given here")]
+    NoFolder {
+        /// The archive.
+        name: String,
+    },
+    /// The shared folder is none, or not the right one.
+    #[error("the shared folder {} cannot be used: {reason}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// What came back is not what was stored.
     #[error("{name} is damaged: {reason}")]
     Damaged {
@@ -223,6 +266,12 @@ impl FleetError {
             Self::Login { .. } => {
                 "set SKILLGAUGE_FLEET_USER and SKILLGAUGE_FLEET_PASSWORD, or give --creds FILE"
             }
+            Self::Expired { .. } => {
+                "whoever runs the server makes a new one (`nsc generate creds`); give it with --creds FILE"
+            }
+            Self::Credentials { .. } => {
+                "it has a JWT and a seed as `nsc generate creds` writes them, or the seed of an nkey alone"
+            }
             Self::Address { .. } => "write it as nats://HOST:4222 or tls://HOST:4222",
             Self::TooOld { .. } => "update nats-server",
             Self::StoredDifferently { .. } => {
@@ -234,6 +283,12 @@ impl FleetError {
             }
             Self::Full { .. } => {
                 "give it more with `fleet init --max-bytes`; workers keep what they have until then"
+            }
+            Self::NoFolder { .. } => {
+                "give the folder that the workers have, with --archive-dir or SKILLGAUGE_FLEET_ARCHIVE_DIR"
+            }
+            Self::Folder { .. } => {
+                "check that it is mounted here, that it is the one the workers have, and who may write there"
             }
             Self::Damaged { .. } => {
                 "run the same command again; if it stays, run `fleet submit` again"

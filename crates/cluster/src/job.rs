@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use skillgauge_core::plan::RunId;
 use skillgauge_format::transcript::{Outcome, Reason};
 
+use crate::archive::SmallArchive;
 use crate::id::{AttemptId, PlanId, RunToken};
 use crate::plan::PlanEntry;
 
@@ -79,7 +80,8 @@ pub struct ArchiveName {
 }
 
 impl ArchiveName {
-    pub(crate) fn new(queue: Queue, plan: &PlanId, token: &RunToken, attempt: AttemptId) -> Self {
+    /// The archive of an attempt at a job.
+    pub fn new(queue: Queue, plan: &PlanId, token: &RunToken, attempt: AttemptId) -> Self {
         let kind = match queue {
             Queue::Runs => "run",
             Queue::Grades => "grade",
@@ -130,9 +132,15 @@ pub struct ArchiveRef {
     pub size: u64,
     /// SHA-256 in hexadecimal digits.
     pub sha256: String,
+    /// Where it is, if it is not on the server: `shared:` and its place below the folder that all machines share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// All of it, if it is small; then it is nowhere else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<SmallArchive>,
 }
 
-/// The one result of a job; of a run, or of its grading. Small: what a report needs beyond this is in the archive.
+/// The one result of a job; of a run, or of its grading. At most 64 KB: a larger archive is somewhere else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultRecord {
     /// The run.
@@ -153,6 +161,10 @@ pub struct ResultRecord {
     /// The files: of the run, or of its grading. Absent for what was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<ArchiveRef>,
+    /// What the checks found, if the worker made them right after the run; their files are in the archive then. Absent
+    /// when a judge is asked, which is a job of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grading: Option<Graded>,
 }
 
 /// What came out of a job.
@@ -169,27 +181,31 @@ pub enum Standing {
         seconds: f64,
     },
     /// A grading.
-    Graded {
-        /// Expectations that passed.
-        passed: u64,
-        /// Expectations that were decided.
-        total: u64,
-        /// Whether the gate stopped it before the judge.
-        gated: bool,
-        /// Expectations that the judge could not decide.
-        judge_errors: u64,
-        /// What it cost, if known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost_usd: Option<f64>,
-        /// Calls of the judge.
-        #[serde(default)]
-        calls: u64,
-    },
+    Graded(Graded),
     /// Nothing, as often as it was tried. The coordinator writes this, so that the plan can end.
     Lost {
         /// Why, for people.
         why: String,
     },
+}
+
+/// What a grading found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Graded {
+    /// Expectations that passed.
+    pub passed: u64,
+    /// Expectations that were decided.
+    pub total: u64,
+    /// Whether the gate stopped it before the judge.
+    pub gated: bool,
+    /// Expectations that the judge could not decide.
+    pub judge_errors: u64,
+    /// What it cost, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Calls of the judge.
+    #[serde(default)]
+    pub calls: u64,
 }
 
 /// A place in the order of results; later ones are greater.
@@ -227,6 +243,8 @@ pub struct Tidied {
     pub archives: usize,
     /// Uploads that were never finished.
     pub uploads: usize,
+    /// Results that came after the plan was cancelled, with their archives.
+    pub late: usize,
 }
 
 /// What a worker tells about itself, again and again. Only for people: nothing is decided by it.

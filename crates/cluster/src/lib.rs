@@ -15,34 +15,40 @@
 //!   lost time and nothing more.
 //! - A job carries no key and no file: both are where the worker is, or named by digest.
 
+mod archive;
+mod bell;
 mod collect;
 mod fail_point;
 mod fleet;
 mod id;
 mod job;
+mod late;
 mod local;
 mod manifest;
 mod nats;
 mod plan;
+mod shared;
 mod status;
 mod submit;
 mod worker;
 
+pub use archive::SmallArchive;
 pub use collect::{CollectError, CollectSettings, Collected, Coordinator};
 pub use fail_point::FailPoint;
 pub use fleet::{Answer, Fleet, FleetError};
 pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
 pub use job::{
-    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    ArchiveName, ArchiveRef, Commit, Dead, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
     Revision, Standing, Tidied, WorkerInfo,
 };
 pub use local::{LocalFleet, LocalTicket};
 pub use manifest::{Bundle, Manifest, ManifestError};
 pub use nats::{
-    Connect, Credentials, InitSettings, Made, NatsFleet, NatsTicket, OLDEST_SERVER, server_config,
-    without_login,
+    Connect, Credentials, InitSettings, Made, NatsFleet, NatsTicket, OLDEST_SERVER,
+    WORKER_PUBLISHES, server_config, without_login,
 };
-pub use plan::{Caps, PlanEntry, PlanState, Times};
+pub use plan::{CancelRevision, Caps, PlanEntry, PlanState, Times};
+pub use shared::SharedFolder;
 pub use status::{FleetStatus, PlanStatus};
 pub use submit::{Submission, SubmitError, Submitted, submit};
 pub use worker::{Judges, OnWorkerEvent, Stopped, Worker, WorkerEvent, WorkerSettings};

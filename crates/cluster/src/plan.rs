@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::id::Class;
+use crate::job::{Queue, Revision};
 
 /// An iteration on the server. Everything that is large is in the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,8 +38,42 @@ pub struct PlanEntry {
     pub retries: u32,
     /// All runs of the plan.
     pub planned: usize,
+    /// Archives of at most so many bytes travel in the records of their results; none do where an older version submitted
+    /// the plan, since it would look for them among the archives.
+    #[serde(default)]
+    pub small_archive: u64,
     /// When it was submitted: milliseconds since 1970.
     pub submitted: u64,
+    /// Where the results ended when somebody cancelled it; what came later does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_at: Option<CancelRevision>,
+}
+
+impl PlanEntry {
+    /// Whether a result counts: one that came after the cancel does not, whoever stored it in good faith.
+    pub fn counts(&self, queue: Queue, revision: Revision) -> bool {
+        self.cancelled_at.is_none_or(|cancelled| revision <= cancelled.of(queue))
+    }
+}
+
+/// The last results before a cancel. Read before the entry is changed, so nothing that was stored after the change is
+/// among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelRevision {
+    /// Of runs.
+    pub runs: Revision,
+    /// Of gradings.
+    pub grades: Revision,
+}
+
+impl CancelRevision {
+    /// The last result of a queue.
+    pub const fn of(self, queue: Queue) -> Revision {
+        match queue {
+            Queue::Runs => self.runs,
+            Queue::Grades => self.grades,
+        }
+    }
 }
 
 /// What has become of an iteration.

@@ -82,13 +82,15 @@ impl PlanStatus {
                 let page = fleet.results(queue, id, after).await?;
                 let Some((last, _)) = page.last() else { break };
                 after = *last;
-                for (_, record) in page {
+                let counted = page.into_iter().filter(|(at, _)| entry.counts(queue, *at));
+                for (_, record) in counted {
                     match record.standing {
                         Standing::Ran { reason, .. } => {
                             done += 1;
+                            graded += usize::from(record.grading.is_some());
                             failed += usize::from(reason.as_str() != "completed");
                         }
-                        Standing::Graded { .. } => graded += 1,
+                        Standing::Graded(_) => graded += 1,
                         Standing::Lost { .. } => given_up += usize::from(queue == Queue::Runs),
                     }
                 }

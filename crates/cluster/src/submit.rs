@@ -2,6 +2,7 @@
 //!
 //! Everything can be done again: bundles are named by digest, a plan by what it measures, a job by its run.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,9 +11,11 @@ use skillgauge_core::workspace::Iteration;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::Prepared;
 
+use crate::archive::SMALL;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId, RunToken};
-use crate::job::{Queue, Standing};
+use crate::job::{Queue, Revision, Standing};
+use crate::late::remove_late;
 use crate::manifest::{Manifest, ManifestError};
 use crate::plan::{Caps, PlanEntry, PlanState, Times};
 
@@ -105,31 +108,40 @@ pub async fn submit<F: Fleet>(
         timeout_seconds: record.timeout_seconds.as_f64(),
         retries: submission.retries,
         planned: plan.runs().len(),
+        small_archive: SMALL,
         submitted: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        cancelled_at: None,
     };
+    // What came after a cancel would begin to count when the plan goes on.
+    remove_late(fleet, &id).await?;
     fleet.put_plan(&id, &entry).await?;
     let local = |run: &RunId| {
         submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
     };
-    let mut missing = Vec::new();
-    for run in plan.without(local) {
-        if !has_result(fleet, &id, &run).await? {
-            missing.push(run);
-        }
-    }
+    let done = results(fleet, &id).await?;
+    let missing: Vec<RunId> = plan
+        .without(local)
+        .into_iter()
+        .filter(|run| !done.contains(&RunToken::of(&id, run)))
+        .collect();
     let queued = fleet.publish(Queue::Runs, &id, &entry, &missing).await?;
     Ok(Submitted { id, entry, sent, missing: missing.len(), queued })
 }
 
-/// Whether the fleet has a result of a run. One that says that the run was lost is removed: it is tried again now.
-async fn has_result<F: Fleet>(fleet: &F, id: &PlanId, run: &RunId) -> Result<bool, FleetError> {
-    let token = RunToken::of(id, run);
-    match fleet.result(Queue::Runs, id, &token).await? {
-        None => Ok(false),
-        Some(record) if matches!(record.standing, Standing::Lost { .. }) => {
-            fleet.forget(Queue::Runs, id, &token).await?;
-            Ok(false)
+/// The runs that the fleet has a result of. One that says that the run was lost is removed: it is tried again now.
+async fn results<F: Fleet>(fleet: &F, id: &PlanId) -> Result<BTreeSet<RunToken>, FleetError> {
+    let (mut found, mut after) = (BTreeSet::new(), Revision::default());
+    loop {
+        let page = fleet.results(Queue::Runs, id, after).await?;
+        let Some((last, _)) = page.last() else { return Ok(found) };
+        after = *last;
+        for (_, record) in page {
+            let token = RunToken::of(id, &record.run);
+            if matches!(record.standing, Standing::Lost { .. }) {
+                fleet.forget(Queue::Runs, id, &token).await?;
+            } else {
+                found.insert(token);
+            }
         }
-        Some(_) => Ok(true),
     }
 }

@@ -1,4 +1,4 @@
-//! docs/cli.md: every command with its arguments, and the exit codes.
+//! docs/cli.md: every command with its arguments, those of `fleet` and `history` too, and the exit codes.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,6 @@ pub(crate) fn generate() -> Generated {
     let mut command = skillgauge::command();
     command.build();
     help(&mut page, "skillgauge", &mut command);
-    let names: Vec<String> =
-        command.get_subcommands().map(|found| found.get_name().to_owned()).collect();
-    for name in names.iter().filter(|name| *name != "help") {
-        if let Some(found) = command.find_subcommand_mut(name) {
-            help(&mut page, &format!("skillgauge {name}"), found);
-        }
-    }
     page.push_str("## Exit codes\n\nThe same for all commands.\n\n| Code | Meaning |\n|---|---|\n");
     for (code, meaning) in ExitCode::ALL {
         let _ = writeln!(page, "| {} | {meaning} |", code as u8);
@@ -25,8 +18,12 @@ pub(crate) fn generate() -> Generated {
     Generated { path: "docs/cli.md".into(), content: page }
 }
 
+/// The help of a command, and of those below it.
 fn help(page: &mut String, name: &str, command: &mut clap::Command) {
     let text = command.clone().term_width(100).render_long_help().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let _ = writeln!(page, "## `{name}`\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
+    for below in command.get_subcommands_mut().filter(|below| below.get_name() != "help") {
+        help(page, &format!("{name} {}", below.get_name()), below);
+    }
 }

@@ -18,7 +18,7 @@ const INTRODUCTION: &str = "\
 pass all checks of its case that look at files; an empty answer must fail every case. What only a judge or a transcript could \
 tell is named in a note.
 
-`--format json` writes one object: `files`, `findings` (each with `file`, `code`, `level`, `path`, `line`, `column`, \
+`--format json` writes one object (`skillgauge schema lint-report`): `format`, `files`, `findings` (each with `file`, `code`, `level`, `path`, `line`, `column`, \
 `message` and, where there is one, `hint`), `notes`, and a `summary` with `cases`, `queries`, `errors`, `warnings` and \
 `omitted`. Paths are relative to the working folder, lines and columns count from 1.
 ";

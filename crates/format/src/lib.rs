@@ -50,12 +50,14 @@
 
 mod answer;
 pub mod cases;
+pub mod cassette;
 mod check;
 mod dialect;
 pub mod evals;
 pub mod improve;
 pub mod json;
 mod kind;
+mod lint;
 pub mod part;
 pub mod problem;
 mod read;
@@ -72,6 +74,7 @@ pub use answer::{AnswerSchema, UnsupportedSchema};
 pub use dialect::Dialect;
 pub use json::{JsonPath, LIMITS, Number, Place, Span};
 pub use kind::{Kind, Origin};
+pub use lint::{LintReport, LintReportFormat, LintSummary, ReportedLint};
 pub use problem::{Issue, Level, Problem, Problems};
 pub use read::{Format, Read, ReadError, read};
 pub use suite::{Case, Expectation, Suite, SuiteConfig};

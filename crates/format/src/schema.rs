@@ -54,17 +54,36 @@ fn tidy(schema: &mut Schema) {
         schema.remove("default");
     }
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
-    if format.starts_with("uint") || format.starts_with("int") {
+    if let Some(bounds) = bounds(format) {
         schema.remove("format");
-        if schema.get("maximum").is_none() {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "2^53 - 1 is whole and fits"
-            )]
-            schema.insert("maximum".to_owned(), (MAX_COUNT as u64).into());
+        for (keyword, bound) in bounds {
+            if schema.get(keyword).is_none() {
+                schema.insert(keyword.to_owned(), bound.into());
+            }
         }
+    }
+    // Any number is one.
+    if matches!(schema.get("format").and_then(Value::as_str), Some("double" | "float")) {
+        schema.remove("format");
     }
     // Definitions are subschemas, too.
     transform_subschemas(&mut tidy, schema);
+}
+
+/// What a whole number of a Rust type can be, within what every JSON reader keeps exactly.
+fn bounds(format: &str) -> Option<[(&'static str, i64); 2]> {
+    #[expect(clippy::cast_possible_truncation, reason = "2^53 - 1 is whole and fits")]
+    let exact = MAX_COUNT as i64;
+    let (minimum, maximum) = match format {
+        "uint8" => (0, u8::MAX.into()),
+        "uint16" => (0, u16::MAX.into()),
+        "uint32" => (0, u32::MAX.into()),
+        "int8" => (i8::MIN.into(), i8::MAX.into()),
+        "int16" => (i16::MIN.into(), i16::MAX.into()),
+        "int32" => (i32::MIN.into(), i32::MAX.into()),
+        unsigned if unsigned.starts_with("uint") => (0, exact),
+        signed if signed.starts_with("int") => (-exact, exact),
+        _ => return None,
+    };
+    Some([("minimum", minimum), ("maximum", maximum)])
 }

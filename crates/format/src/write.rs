@@ -49,6 +49,12 @@ fn round(number: f64, decimals: usize) -> f64 {
     if !number.is_finite() {
         return number;
     }
+    // Most rates are round already, and the quotient of two whole numbers is the double that reads like them.
+    let unit = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let is_round = ((number * unit).round() / unit).to_bits() == number.to_bits();
+    if is_round && number != 0.0 {
+        return number;
+    }
     // Formatting is exact, and what it writes is always a number.
     let rounded = format!("{number:.decimals$}").parse().unwrap_or(number);
     if rounded == 0.0 { 0.0 } else { rounded }
@@ -113,6 +119,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn numbers_that_are_round_stay_and_others_are_rounded_exactly(
+            whole in -1_000_000_i64..1_000_000, apart in -2_i64..=2, decimals in proptest::sample::select(vec![1_usize, 4]),
+        ) {
+            let unit = 10_f64.powi(i32::try_from(decimals).unwrap());
+            let near = Number::from(whole).as_f64() / unit;
+            let number = f64::from_bits(near.to_bits().saturating_add_signed(apart));
+            prop_assume!(number.is_finite());
+            let exact: f64 = format!("{number:.decimals$}").parse().unwrap();
+            prop_assert_eq!(round(number, decimals).to_bits(), (exact + 0.0).to_bits());
+        }
+
         #[test]
         fn rounding_moves_a_number_by_at_most_half_a_unit_and_is_stable(number in -1e6_f64..1e6) {
             let rounded = round_rate(number);

@@ -4,6 +4,8 @@
 //! keeps its own settings: which registry it asks is the user's business and never named here. There is no excuse for a
 //! missing server: a test that needs one fails and says what to do.
 
+pub mod jwt;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,6 +26,10 @@ pub enum NatsVersion {
     Current,
     /// The oldest that a fleet accepts.
     Oldest,
+    /// One between the two.
+    Minor12,
+    /// One between the two.
+    Minor14,
     /// One that drops newer settings without a word; a fleet refuses it.
     TooOld,
 }
@@ -34,6 +40,8 @@ impl NatsVersion {
         match self {
             Self::Current => "2.15.1",
             Self::Oldest => "2.11.11",
+            Self::Minor12 => "2.12.8",
+            Self::Minor14 => "2.14.6",
             Self::TooOld => "2.10.26",
         }
     }

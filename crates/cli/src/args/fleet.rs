@@ -1,5 +1,6 @@
 //! Arguments of `fleet`, and the flags with which `run` uses one.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ pub struct ServerArgs {
 /// How to log in at the fleet's server; environment variables are another way, see docs/settings.md.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct LoginArgs {
-    /// A file with the fleet's credentials (JWT and seed)
+    /// A file with the fleet's credentials: a JWT and a seed, or the seed of an nkey alone
     #[arg(long, value_name = "FILE", help_heading = "Fleet")]
     pub creds: Option<PathBuf>,
     /// The certificate of whoever signed the fleet's server
@@ -67,7 +68,7 @@ pub struct FleetInitArgs {
     /// How many servers have a copy of everything: 1, or 3 in a cluster
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     pub replicas: u8,
-    /// How many bytes the archives of runs may have together, such as 20G; workers wait when it is full
+    /// How many bytes the archives of runs may have together, such as 20G, and their results as many; workers wait when it is full
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_bytes: Option<u64>,
     /// Print an example of a server's configuration with roles and TLS, and do nothing
@@ -118,9 +119,23 @@ pub struct FleetRunArgs {
     /// How to log in.
     #[command(flatten)]
     pub login: LoginArgs,
+    /// Where large archives are.
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
     /// How results are collected.
     #[command(flatten)]
     pub pace: PaceArgs,
+}
+
+/// Where archives go that are too large for the fleet's server.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ArchiveArgs {
+    /// A folder that all machines of the fleet have mounted: large archives go there instead of through the server
+    #[arg(long, value_name = "DIR", help_heading = "Fleet")]
+    pub archive_dir: Option<PathBuf>,
+    /// Archives with more bytes are large, such as 500M; 64M if absent
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Fleet")]
+    pub archive_limit: Option<u64>,
 }
 
 /// How often a coordinator looks after things. The defaults are right; tests of the fleet want others.
@@ -149,6 +164,9 @@ pub struct FleetWorkerArgs {
     /// How many runs it grades at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1024))]
     pub grade_slots: u32,
+    /// How often a minute it asks each service that judges; as often as there is something to grade if absent
+    #[arg(long, value_name = "N")]
+    pub judge_rate: Option<NonZeroU32>,
     /// What this machine has: it gets runs of these classes only; may be given more than once
     #[arg(long = "class", value_name = "NAME")]
     pub classes: Vec<Class>,
@@ -161,6 +179,9 @@ pub struct FleetWorkerArgs {
     /// End when there was no job for so long
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub idle: Option<Duration>,
+    /// Where large archives go.
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
 }
 
 /// Arguments of `fleet status`.
@@ -219,6 +240,9 @@ pub struct FleetCollectArgs {
     /// How to log in.
     #[command(flatten)]
     pub login: LoginArgs,
+    /// Where large archives are.
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
     /// How results are collected.
     #[command(flatten)]
     pub pace: PaceArgs,

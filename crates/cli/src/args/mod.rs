@@ -32,9 +32,9 @@ pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use fleet::{
-    FleetAction, FleetArgs, FleetCancelArgs, FleetCollectArgs, FleetFormat, FleetInitArgs,
-    FleetRunArgs, FleetStatusArgs, FleetSubmitArgs, FleetWorkerArgs, LoginArgs, PaceArgs,
-    ServerArgs,
+    ArchiveArgs, FleetAction, FleetArgs, FleetCancelArgs, FleetCollectArgs, FleetFormat,
+    FleetInitArgs, FleetRunArgs, FleetStatusArgs, FleetSubmitArgs, FleetWorkerArgs, LoginArgs,
+    PaceArgs, ServerArgs,
 };
 pub use grade::GradeArgs;
 pub use improve::{ImproveArgs, ImproveFormat};
@@ -46,7 +46,7 @@ pub use package::PackageArgs;
 pub use probe::ProbeArgs;
 pub use report::ReportArgs;
 pub use route::{RouteArgs, RouteFormat};
-pub use run::{BaselineArg, RunArgs, RunFormat};
+pub use run::{BaselineArg, RunArgs, RunFormat, VersionRun};
 pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use transcript::{TranscriptArgs, TranscriptFormat};

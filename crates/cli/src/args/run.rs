@@ -1,6 +1,6 @@
 //! Arguments of `run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -78,6 +78,61 @@ pub struct RunArgs {
     /// On which machines.
     #[command(flatten)]
     pub fleet: FleetRunArgs,
+}
+
+/// What the measuring of one version takes over from a command that measures versions; the rest is as `run` has it.
+#[derive(Debug)]
+pub struct VersionRun<'a> {
+    /// The skill's folder.
+    pub skill: &'a Path,
+    /// The suite.
+    pub evals: Option<&'a Path>,
+    /// Which cases.
+    pub cases: &'a [String],
+    /// How often each case is run.
+    pub runs: Option<u64>,
+    /// The model that judges.
+    pub judge: Option<&'a str>,
+    /// How often the judge is asked.
+    pub judge_votes: Option<u32>,
+    /// How often a run is tried again.
+    pub retries: u32,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// Who runs.
+    pub agent: &'a AgentArgs,
+    /// What may be spent.
+    pub budget: &'a BudgetArgs,
+    /// Record and replay.
+    pub tape: &'a TapeArgs,
+}
+
+impl RunArgs {
+    /// One version is measured as `run` does it, with the skill alone.
+    pub fn for_version(run: &VersionRun<'_>) -> Self {
+        Self {
+            skill: run.skill.to_owned(),
+            evals: run.evals.map(Path::to_owned),
+            workspace: None,
+            cases: run.cases.to_vec(),
+            runs: run.runs,
+            baseline: Some(BaselineArg::None),
+            baseline_from: None,
+            judge: run.judge.map(str::to_owned),
+            judge_votes: run.judge_votes,
+            retries: run.retries,
+            resume: false,
+            fresh: false,
+            dry_run: false,
+            shard: None,
+            seed: run.seed,
+            out_format: RunFormat::Text,
+            agent: run.agent.clone(),
+            budget: run.budget.clone(),
+            tape: run.tape.clone(),
+            fleet: FleetRunArgs::default(),
+        }
+    }
 }
 
 /// How a result is written.

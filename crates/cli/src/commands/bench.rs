@@ -5,7 +5,6 @@ use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
 use skillgauge_format::part::Timestamp;
-use skillgauge_format::write;
 use skillgauge_run::agent::timestamp;
 
 use super::Outcome;
@@ -22,8 +21,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     };
-    let aggregate = benchmark::aggregate(&args.iteration, &settings).map_err(failure)?;
-    let written = aggregate.write().map_err(failure)?;
+    let (aggregate, written) = benchmark::write(&args.iteration, &settings).map_err(failure)?;
     let mut out = printer.stdout();
     out.write_all(shown(&aggregate, args.out_format, printer)?.as_bytes())?;
     out.flush()?;
@@ -53,8 +51,7 @@ fn shown(
     match format {
         BenchFormat::Text => Ok(aggregate.summary_text(printer.style())),
         BenchFormat::Markdown => Ok(aggregate.to_markdown()),
-        BenchFormat::Json => write::to_text(&aggregate.benchmark)
-            .map_err(|source| failure(BenchmarkError::NotJson { source })),
+        BenchFormat::Json => aggregate.to_json().map_err(failure),
     }
 }
 

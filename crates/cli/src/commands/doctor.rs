@@ -16,7 +16,7 @@ pub(crate) fn run(args: &DoctorArgs, printer: &Printer) -> Outcome {
         registry: project::agents(&folder)?,
         environment: session::environment(),
         guard: session::guard(),
-        scratch: std::env::temp_dir(),
+        scratch: session::scratch(),
         folder,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -58,8 +58,11 @@ async fn try_references(
 ) -> Result<Linted, LintError> {
     let (guard, environment) = (session.guard().clone(), session.environment().clone());
     let scripts = Scripts::new(guard, environment, session.cancel.clone()).on(Handle::current());
+    let scratch = session.scratch().to_owned();
     let work = tokio::task::spawn_blocking(move || {
-        lint(&args, Some(Reference { folder: &folder, scripts: Some(&scripts) }))
+        let reference =
+            Reference { folder: &folder, scripts: Some(&scripts), scratch: scratch.as_path() };
+        lint(&args, Some(reference))
     });
     work.await.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))
 }

@@ -55,8 +55,7 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
             "the runs are merged; `skillgauge bench` aggregates them",
         )
     };
-    let aggregate = benchmark::aggregate(target.root(), &settings).map_err(failed)?;
-    aggregate.write().map_err(failed)?;
+    let (aggregate, _) = benchmark::write(target.root(), &settings).map_err(failed)?;
     let mut out = printer.stdout();
     out.write_all(aggregate.summary_text(printer.style()).as_bytes())?;
     out.flush()?;

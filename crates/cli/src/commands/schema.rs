@@ -8,6 +8,7 @@ use skillgauge_core::finding::Level;
 use skillgauge_core::output::snippet::{Drawing, draw};
 use skillgauge_core::text::Span;
 use skillgauge_format::json::{self, LIMITS};
+use skillgauge_format::transcript::{Transcript, TranscriptError};
 use skillgauge_format::{Kind, Problem, problem};
 
 use super::Outcome;
@@ -41,6 +42,19 @@ fn check(
     printer: &Printer,
 ) -> Result<usize, CommandError> {
     let bytes = read(file)?;
+    if let Some(transcript) = transcript_lines(kind, &bytes) {
+        return Ok(match transcript {
+            Ok(_) => {
+                writeln!(out, "{} is a valid transcript file", file.display())?;
+                0
+            }
+            Err(error) => {
+                let path = file.display();
+                writeln!(out, "error: {path}: {error}\n\n{path} is not a valid transcript file")?;
+                1
+            }
+        });
+    }
     let detected = kind.map_or_else(|| detect(file, &bytes), |kind| Ok(Some(kind)))?;
     // What is not JSON is not JSON for any kind.
     let problems =
@@ -55,6 +69,22 @@ fn check(
     let name = detected.map_or("JSON", Kind::name);
     writeln!(out, "{} {verdict} {name} file", file.display())?;
     Ok(problems.errors())
+}
+
+/// A transcript as it is stored, a line for each event; nothing for any other file.
+fn transcript_lines(
+    kind: Option<Kind>,
+    bytes: &[u8],
+) -> Option<Result<Transcript, TranscriptError>> {
+    if kind.is_some_and(|kind| kind != Kind::Transcript) {
+        return None;
+    }
+    let text = str::from_utf8(bytes).ok()?;
+    let (header, _) = text.split_once('\n')?;
+    let header = json::parse(header.as_bytes()).ok()?;
+    let is_header =
+        Kind::detect(&header.root) == Some(Kind::Transcript) && !header.root.has("events");
+    is_header.then(|| Transcript::from_jsonl(text))
 }
 
 fn listing() -> String {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
 use sha2::{Digest as _, Sha256};
-use skillgauge_cluster::{PlanId, Queue, ResultRecord, RunToken, Standing};
+use skillgauge_cluster::{ArchiveRef, PlanId, Queue, ResultRecord, RunToken, Standing};
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::Iteration;
 
@@ -45,7 +46,9 @@ pub(crate) fn all_is_right(kit: &Kit, ended: &Ended) {
     assert!(!grades.iter().any(is_lost), "{grades:?}");
     if !matches!(ended, Ended::Cancelled(_)) {
         let with_files = results.iter().filter(|result| !is_lost(result));
-        assert_eq!(named(&grades), with_files.clone().map(|result| result.run.clone()).collect());
+        // Where the run was carried out, or else by a job; never both.
+        let by_job = with_files.clone().filter(|result| result.grading.is_none());
+        assert_eq!(named(&grades), by_job.map(|result| result.run.clone()).collect());
         with_files.for_each(|result| is_home(kit, result));
     }
     for stream in ["SG_RUNS", "SG_GRADES"] {
@@ -55,7 +58,13 @@ pub(crate) fn all_is_right(kit: &Kit, ended: &Ended) {
     raw.tidy(&id);
     let all: Vec<&ResultRecord> = results.iter().chain(&grades).collect();
     every_digest_is_right(&raw, &all);
-    nothing_is_left_over(&raw, &all);
+    let (elsewhere, on_server): (Vec<_>, Vec<_>) =
+        all.iter().partition(|result| is_elsewhere(result));
+    nothing_is_left_over(&raw, &on_server);
+    let wanted = elsewhere.iter().filter_map(|result| result.archive.as_ref());
+    let wanted: BTreeSet<String> = wanted.map(|archive| archive.name.clone()).collect();
+    let found = kit.archive_dir.as_ref().map(|folder| files_below(folder, folder));
+    assert_eq!(found.unwrap_or_default(), wanted, "the shared folder");
 }
 
 /// What is stored and belongs to no result, before any janitor: archives, and uploads that never became one.
@@ -64,12 +73,31 @@ pub(crate) fn orphans(raw: &Raw, id: &PlanId) -> (usize, usize) {
         .iter()
         .flat_map(|queue| raw.results(*queue, id))
         .filter_map(|result| result.archive)
+        .filter(ArchiveRef::is_stored_apart)
         .map(|archive| archive.name)
         .collect();
     let described = raw.subjects("OBJ_SG_ARCHIVES", "$O.SG_ARCHIVES.M.>");
     let uploads = raw.subjects("OBJ_SG_ARCHIVES", "$O.SG_ARCHIVES.C.>");
     let archives = described.keys().filter(|subject| !wanted.contains(&name_of(subject))).count();
     (archives, uploads.len() - described.len())
+}
+
+fn is_elsewhere(result: &ResultRecord) -> bool {
+    result.archive.as_ref().is_some_and(|archive| archive.uri.is_some())
+}
+
+/// The files of a folder, by their names below it.
+pub(crate) fn files_below(root: &Path, folder: &Path) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    for entry in fs_err::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(root, &path));
+        } else {
+            files.insert(path.strip_prefix(root).unwrap().display().to_string());
+        }
+    }
+    files
 }
 
 fn is_lost(result: &ResultRecord) -> bool {
@@ -107,20 +135,25 @@ fn every_digest_is_right(raw: &Raw, results: &[&ResultRecord]) {
         raw.archive(archive, &file);
         let bytes = fs_err::read(&file).unwrap();
         assert_eq!(bytes.len() as u64, archive.size, "{}", result.run);
-        let digest = Sha256::digest(&bytes).iter().fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").unwrap();
-            text
-        });
-        assert_eq!(digest, archive.sha256, "{}", result.run);
+        assert_eq!(sha256(&bytes), archive.sha256, "{}", result.run);
     }
+}
+
+/// The SHA-256 of bytes in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 fn nothing_is_left_over(raw: &Raw, results: &[&ResultRecord]) {
     let archives = results.iter().filter_map(|result| result.archive.as_ref());
+    let archives = archives.filter(|archive| archive.is_stored_apart());
     let wanted: BTreeSet<String> = archives.map(|archive| archive.name.clone()).collect();
     let described = raw.subjects("OBJ_SG_ARCHIVES", "$O.SG_ARCHIVES.M.>");
     let found: BTreeSet<String> = described.keys().map(|subject| name_of(subject)).collect();
-    assert_eq!(found, wanted, "an archive for each result, and no other");
+    assert_eq!(found, wanted, "an archive for each result that does not carry it, and no other");
     let last = |name: &String| name.rsplit('/').next().unwrap().to_owned();
     let chunks = raw.subjects("OBJ_SG_ARCHIVES", "$O.SG_ARCHIVES.C.>");
     let uploads: BTreeSet<String> =

@@ -13,6 +13,9 @@ use crate::raw::Raw;
 /// One byte more than a chunk, so that an upload can be cut.
 const TWO_CHUNKS: usize = (512 << 10) + 1;
 
+/// More than a record carries, so that there is an upload at all.
+const STORED_APART: usize = 50_000;
+
 /// Lets a worker die at a place, looks at what it left, and lets another one do the rest.
 fn dies_at(point: &str, bytes: usize, left_is_right: impl FnOnce(&Raw, &PlanId)) {
     let (kit, _server) = Kit::start(Work { bytes, ..Work::default() });
@@ -33,7 +36,7 @@ fn dies_at(point: &str, bytes: usize, left_is_right: impl FnOnce(&Raw, &PlanId))
 
 #[test]
 fn a_worker_that_dies_before_its_upload_loses_only_its_time() {
-    dies_at("before-upload", 1000, |raw, id| {
+    dies_at("before-upload", STORED_APART, |raw, id| {
         assert!(raw.results(Queue::Runs, id).is_empty());
         assert_eq!(raw.messages("OBJ_SG_ARCHIVES"), 0);
     });
@@ -49,7 +52,7 @@ fn a_worker_that_dies_in_its_upload_leaves_chunks_that_the_janitor_removes() {
 
 #[test]
 fn a_worker_that_dies_after_its_upload_leaves_an_archive_that_the_janitor_removes() {
-    dies_at("after-upload", 1000, |raw, id| {
+    dies_at("after-upload", STORED_APART, |raw, id| {
         assert!(raw.results(Queue::Runs, id).is_empty());
         assert_eq!(orphans(raw, id), (1, 0), "an archive that no result points at");
     });
@@ -65,7 +68,7 @@ fn a_worker_that_dies_after_its_commit_has_stored_the_result() {
 
 #[test]
 fn a_worker_that_dies_before_its_acknowledgement_has_stored_the_result() {
-    dies_at("before-ack", 1000, |raw, id| {
+    dies_at("before-ack", STORED_APART, |raw, id| {
         assert_eq!(raw.results(Queue::Runs, id).len(), 1);
         assert_eq!(orphans(raw, id), (0, 0));
     });

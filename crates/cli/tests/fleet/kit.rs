@@ -8,7 +8,7 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use skillgauge_cluster::PlanId;
+use skillgauge_cluster::{PlanId, SharedFolder};
 use skillgauge_core::workspace::Iteration;
 use skillgauge_testkit::agent::{AgentScript, Finish, Step, install};
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};
@@ -41,6 +41,10 @@ pub(crate) struct Work {
 pub(crate) struct Kit {
     pub(crate) project: Project,
     pub(crate) url: String,
+    /// The coordinator's login, if it has one in a file; workers bring their own.
+    pub(crate) creds: Option<PathBuf>,
+    /// The folder for large archives.
+    pub(crate) archive_dir: Option<PathBuf>,
 }
 
 impl Kit {
@@ -58,7 +62,7 @@ impl Kit {
         project.good_skill("skill");
         project.file("skill/evals/evals.json", suite());
         project.file("tmp/.keep", "");
-        let kit = Self { project, url: url.to_owned() };
+        let kit = Self { project, url: url.to_owned(), creds: None, archive_dir: None };
         let mut steps = work.before;
         let folder = kit.project.path().display().to_string();
         let mut shell = format!("echo $$ >> {folder}/executions\n");
@@ -96,6 +100,12 @@ impl Kit {
         let mut command = self.project.command(&[&["fleet"], args].concat());
         // What a killed worker leaves behind goes with the project.
         command.env("TMPDIR", self.project.path().join("tmp"));
+        if let Some(creds) = &self.creds {
+            command.env("SKILLGAUGE_FLEET_CREDS", creds);
+        }
+        if let Some(folder) = &self.archive_dir {
+            command.env("SKILLGAUGE_FLEET_ARCHIVE_DIR", folder);
+        }
         command
     }
 
@@ -128,6 +138,12 @@ impl Kit {
 
     pub(crate) fn iteration_folder(&self) -> PathBuf {
         self.project.path().join("skill-workspace/iteration-1")
+    }
+
+    /// Whether a run was brought home.
+    pub(crate) fn is_something_home(&self) -> bool {
+        let plan = Iteration::plan(&self.iteration().record().unwrap());
+        plan.runs().iter().any(|run| self.iteration().run_dir(run).record_file().is_file())
     }
 
     /// A worker; it is killed when it is dropped.
@@ -178,7 +194,11 @@ impl Kit {
 
     /// The server by another way than the commands.
     pub(crate) fn raw(&self) -> Raw {
-        Raw::open(&self.url)
+        let mut raw = Raw::open(&self.url, self.creds.as_deref());
+        let limit = SharedFolder::LIMIT;
+        let shared = self.archive_dir.as_ref().map(|folder| SharedFolder::new(folder, limit));
+        raw.fleet = raw.fleet.sharing(shared);
+        raw
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const REFUSED: &str = "another worker was first; this one does not co
 
 #[test]
 fn a_worker_that_was_stopped_past_its_lease_comes_too_late_and_is_refused() {
-    let (kit, _server) = Kit::start(Work { bytes: 1000, ..Work::default() });
+    let (kit, _server) = Kit::start(Work { bytes: 50_000, ..Work::default() });
     let id = kit.submit(&[]);
     kit.hold();
     let zombie = kit.worker("zombie", &["--slots", "2", "--grade-slots", "0"]);

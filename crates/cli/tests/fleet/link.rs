@@ -1,7 +1,7 @@
 //! A way to the server that can be held up at a chosen moment, and let go again.
 //!
-//! Bytes pass as they are, in both directions. What the client sends is looked at: before the first message that contains
-//! the chosen text is passed on, everything from the client waits.
+//! What the client sends is taken apart into messages. Before the first one that contains the chosen text, everything from
+//! the client waits; one to a subject that is muted never arrives, as if the server were slow to answer that alone.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -25,6 +25,8 @@ struct State {
     /// What holds it up.
     at: Option<Vec<u8>>,
     is_held: bool,
+    /// Parts of subjects that get nothing.
+    muted: Vec<Vec<u8>>,
 }
 
 impl Link {
@@ -39,8 +41,8 @@ impl Link {
                 let (from_server, to_client) =
                     (server.try_clone().unwrap(), client.try_clone().unwrap());
                 let gate = Arc::clone(&gate);
-                thread::spawn(move || pass(client, server, Some(&gate)));
-                thread::spawn(move || pass(from_server, to_client, None));
+                thread::spawn(move || pass_messages(client, server, &gate));
+                thread::spawn(move || pass(from_server, to_client));
             }
         });
         link
@@ -54,6 +56,11 @@ impl Link {
     /// From now on the first message with this text holds the client up.
     pub(crate) fn hold_at(&self, text: &str) {
         self.gate.state.lock().unwrap().at = Some(text.as_bytes().to_vec());
+    }
+
+    /// From now on messages to subjects with this text never arrive.
+    pub(crate) fn mute(&self, text: &str) {
+        self.gate.state.lock().unwrap().muted.push(text.as_bytes().to_vec());
     }
 
     /// Whether something is held up.
@@ -71,35 +78,70 @@ impl Link {
 }
 
 impl Gate {
-    /// Waits if these bytes, after those that went before, hold it up.
-    fn wait(&self, seen: &[u8]) {
+    /// Waits if this message holds it up; tells whether it may pass.
+    fn passes(&self, message: &[u8]) -> bool {
         let mut state = self.state.lock().unwrap();
-        let is_it =
-            state.at.as_ref().is_some_and(|text| seen.windows(text.len()).any(|part| part == text));
-        if is_it {
+        if state.at.as_ref().is_some_and(|text| contains(message, text)) {
             state.is_held = true;
         }
         while state.is_held {
             state = self.changed.wait(state).unwrap();
         }
+        let line = &message[..first_line(message).unwrap_or(message.len())];
+        !state.muted.iter().any(|text| contains(line, text))
     }
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, gate: Option<&Gate>) {
-    let mut buffer = vec![0; 64 << 10];
-    // A text may be cut in two between reads.
-    let mut tail: Vec<u8> = Vec::new();
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if let Some(gate) = gate {
-            tail.extend_from_slice(&buffer[..length]);
-            gate.wait(&tail);
-            tail.drain(..tail.len().saturating_sub(256));
+fn contains(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|part| part == text)
+}
+
+/// Where the first line ends.
+fn first_line(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(2).position(|part| part == b"\r\n")
+}
+
+/// The length of the first message of the protocol, if all of it is there: a line, or a line that says how much follows.
+fn message_length(bytes: &[u8]) -> Option<usize> {
+    let line = first_line(bytes)?;
+    let text = std::str::from_utf8(&bytes[..line]).unwrap();
+    let length = match text.split(' ').next() {
+        Some("PUB" | "HPUB") => {
+            let payload: usize = text.rsplit(' ').next().unwrap().parse().unwrap();
+            line + 2 + payload + 2
         }
+        _ => line + 2,
+    };
+    (bytes.len() >= length).then_some(length)
+}
+
+fn pass_messages(mut from: TcpStream, mut to: TcpStream, gate: &Gate) {
+    let mut buffer = vec![0; 64 << 10];
+    let mut pending: Vec<u8> = Vec::new();
+    'link: while let Ok(length @ 1..) = from.read(&mut buffer) {
+        pending.extend_from_slice(&buffer[..length]);
+        while let Some(length) = message_length(&pending) {
+            let message: Vec<u8> = pending.drain(..length).collect();
+            if gate.passes(&message) && to.write_all(&message).is_err() {
+                break 'link;
+            }
+        }
+    }
+    end(&from, &to);
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream) {
+    let mut buffer = vec![0; 64 << 10];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
         if to.write_all(&buffer[..length]).is_err() {
             break;
         }
     }
-    // The other direction ends with this one.
+    end(&from, &to);
+}
+
+/// The other direction ends with this one.
+fn end(from: &TcpStream, to: &TcpStream) {
     let _ = from.shutdown(Shutdown::Both);
     let _ = to.shutdown(Shutdown::Both);
 }

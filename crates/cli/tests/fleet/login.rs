@@ -2,14 +2,16 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
-use skillgauge_cluster::Queue;
+use skillgauge_cluster::{Queue, WORKER_PUBLISHES};
 use skillgauge_testkit::agent::Step;
+use skillgauge_testkit::nats::jwt::{Allowed, Operator, nkey_user};
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};
 use skillgauge_testkit::process::{Ending, Group};
 
 use crate::gate::{Ended, all_is_right};
-use crate::kit::{Kit, LIMIT, Work, assert_complete};
+use crate::kit::{Kit, LIMIT, SYNCED, Work, assert_complete};
 
 const PASSWORD: &str = "the-right-password";
 const WRONG: &str = "an-entirely-wrong-one";
@@ -46,6 +48,62 @@ fn every_command_says_that_a_password_is_wrong_and_ends_without_showing_it() {
     let _worker = kit.worker_at(&server.url(), "w1", &[], &variables);
     assert_complete(&kit.collect());
     all_is_right(&kit, &Ended::Complete);
+}
+
+/// A user for the coordinator, one for a worker with nothing but a worker's rights, and one whose time is over.
+#[test]
+fn a_fleet_works_with_jwts_and_says_which_one_has_expired() {
+    let operator = Operator::default();
+    let config = format!("{SYNCED}\n{}", operator.server_config());
+    let server = NatsServer::start_with(NatsVersion::Current, Some(&config)).unwrap();
+    let mut kit = Kit::new(&server.url(), Work { bytes: 1000, ..Work::default() });
+    let (now, hour) = (SystemTime::now(), Duration::from_hours(1));
+    let file = |name: &str, allowed: &Allowed, until: SystemTime| {
+        kit.project.file(name, operator.user(allowed, until));
+        kit.project.path().join(name)
+    };
+    let worker = Allowed {
+        publish: WORKER_PUBLISHES.iter().map(|&subject| subject.to_owned()).collect(),
+        subscribe: vec!["_INBOX_w1.>".to_owned()],
+    };
+    let [coordinator, w1, old] = [
+        file("coordinator.creds", &Allowed::default(), now + hour),
+        file("w1.creds", &worker, now + hour),
+        file("old.creds", &worker, now - hour),
+    ];
+    kit.creds = Some(coordinator);
+    kit.init(&[]);
+    kit.submit(&["--runs", "1"]);
+    let old = ["--idle", "1s", "--creds", &old.display().to_string()];
+    let ended = kit.worker("w1", &old).finish(LIMIT).unwrap();
+    assert_eq!((ended.ending, ended.status.code()), (Ending::Exited, Some(2)), "{}", ended.stderr);
+    assert!(ended.stderr.contains("has expired: it was good until 20"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("hint: whoever runs the server"), "{}", ended.stderr);
+    let _worker = kit.worker("w1", &["--creds", &w1.display().to_string()]);
+    assert_complete(&kit.collect());
+    all_is_right(&kit, &Ended::Complete);
+}
+
+/// The seed comes from a variable or from a file, and neither is shown.
+#[test]
+fn a_fleet_works_with_nkeys() {
+    let [(coordinator, seed), (w1, w1_seed), (_, stranger)] =
+        [nkey_user(), nkey_user(), nkey_user()];
+    let config =
+        format!("authorization {{ users: [ {{ nkey: {coordinator} }}, {{ nkey: {w1} }} ] }}");
+    let server = NatsServer::start_with(NatsVersion::Current, Some(&config)).unwrap();
+    let mut kit = Kit::new(&server.url(), Work::default());
+    kit.project.file("coordinator.seed", seed);
+    kit.creds = Some(kit.project.path().join("coordinator.seed"));
+    kit.init(&[]);
+    kit.submit(&["--runs", "1"]);
+    let mut wrong = kit.project.command(&["fleet", "worker", &kit.url]);
+    refused("worker", wrong.env("SKILLGAUGE_FLEET_NKEY", &stranger));
+    let _worker = {
+        let mut command = kit.project.command(&["fleet", "worker", &kit.url]);
+        Group::spawn(command.env("SKILLGAUGE_FLEET_NKEY", w1_seed)).unwrap()
+    };
+    assert_complete(&kit.collect());
 }
 
 fn refused(name: &str, command: &mut Command) {

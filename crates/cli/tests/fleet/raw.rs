@@ -8,7 +8,8 @@ use async_nats::ConnectOptions;
 use async_nats::jetstream::Context;
 use futures_util::StreamExt as _;
 use skillgauge_cluster::{
-    ArchiveRef, Connect, Fleet as _, NatsFleet, PlanId, Queue, ResultRecord, Revision, Tidied,
+    ArchiveRef, Connect, Credentials, Fleet as _, NatsFleet, PlanId, Queue, ResultRecord, Revision,
+    Tidied,
 };
 
 /// A connection of the test's own.
@@ -19,10 +20,15 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    pub(crate) fn open(url: &str) -> Self {
+    pub(crate) fn open(url: &str, creds: Option<&Path>) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let connect =
-            Connect { url: url.to_owned(), name: "test".to_owned(), ..Connect::default() };
+        let credentials = match creds {
+            Some(file) => Credentials::File(file.to_owned()),
+            None => Credentials::None,
+        };
+        let (url, name) = (url.to_owned(), "test".to_owned());
+        let connect = Connect { url, name, credentials, ..Connect::default() };
+        let url = &connect.url;
         // The client has no use for a login in an address.
         let (login, addresses) = match url.trim_start_matches("nats://").rsplit_once('@') {
             Some((login, host)) => (Some(login), vec![format!("nats://{host}")]),
@@ -33,6 +39,10 @@ impl Raw {
                 ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned())
             }
             None => ConnectOptions::new(),
+        };
+        let options = match creds.map(|file| fs_err::read_to_string(file).unwrap()) {
+            Some(text) => options.credentials(&text).unwrap(),
+            None => options,
         };
         let (js, fleet) = runtime.block_on(async {
             let client = options.connect(addresses).await.unwrap();
@@ -98,7 +108,7 @@ impl Raw {
     }
 
     pub(crate) fn archive(&self, archive: &ArchiveRef, target: &Path) {
-        self.wait(self.fleet.get_archive(archive, target)).unwrap();
+        self.wait(archive.fetch(&self.fleet, target)).unwrap();
     }
 
     /// The janitor, for whom everything is old enough.

@@ -86,14 +86,14 @@ fn queues_that_are_deleted_in_the_middle_are_made_again_from_the_plan() {
     all_is_right(&kit, &Ended::Complete);
 }
 
-#[test]
-fn a_full_bucket_stops_workers_until_there_is_room_and_no_paid_run_is_thrown_away() {
-    let (kit, _server) = Kit::start(Work { bytes: 600_000, ..Work::default() });
-    kit.init(&["--max-bytes", "2M"]);
+/// A bucket of so many bytes, which runs with so many bytes each fill.
+fn a_bucket_is_full(bucket: &str, limit: &str, bytes: usize) {
+    let (kit, _server) = Kit::start(Work { bytes, ..Work::default() });
+    kit.init(&["--max-bytes", limit]);
     let id = kit.submit(&["--runs", "2", "--deliveries", "2"]);
     let worker = kit.worker("w1", &["--slots", "2"]);
     until("the worker says that there is no room", || {
-        worker.stderr().unwrap().contains("there is no room left in OBJ_SG_ARCHIVES")
+        worker.stderr().unwrap().contains(&format!("there is no room left in {bucket}"))
     });
     let raw = kit.raw();
     // Longer than a lease: what is held is held by heartbeats.
@@ -105,4 +105,14 @@ fn a_full_bucket_stops_workers_until_there_is_room_and_no_paid_run_is_thrown_awa
     assert_complete(&kit.collect());
     assert_eq!(kit.executions(), 12, "each run was paid for once");
     all_is_right(&kit, &Ended::Complete);
+}
+
+#[test]
+fn a_full_bucket_stops_workers_until_there_is_room_and_no_paid_run_is_thrown_away() {
+    a_bucket_is_full("OBJ_SG_ARCHIVES", "2M", 600_000);
+}
+
+#[test]
+fn results_that_carry_their_archives_fill_a_bucket_in_the_same_way() {
+    a_bucket_is_full("KV_SG_RESULTS", "100K", 10_000);
 }

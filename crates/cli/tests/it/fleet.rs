@@ -11,7 +11,10 @@ fn a_fleet_measures_what_one_machine_measures() {
     let output = alone.output(&RUN);
     assert_eq!(output.status.code(), Some(0), "{}", alone.shown(&output));
     let kit = FleetKit::new();
-    let _workers = [kit.worker("w1", &[], &[]), kit.worker("w2", &["--slots", "2"], &[])];
+    let _workers = [
+        kit.worker("w1", &[], &[]),
+        kit.worker("w2", &["--slots", "2", "--judge-rate", "6000"], &[]),
+    ];
     let url = kit.url();
     let output = kit.project.output(&[&RUN[..], &["--fleet", &url]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
@@ -45,27 +48,12 @@ fn a_fleet_in_one_process_measures_the_same_without_a_server() {
     assert_eq!(calls(&project), 24);
 }
 
-/// Each named place is reached through the binary; what was under way is done by another worker, and counts once.
 #[test]
-fn a_worker_dies_at_each_fail_point_and_nothing_is_lost_or_counted_twice() {
-    for point in ["before-upload", "mid-upload", "after-upload", "after-commit", "before-ack"] {
-        let kit = FleetKit::new();
-        kit.submit(&["--case", "1", "--runs", "1", "--ack-wait", "2s"]);
-        let dying =
-            kit.worker("dying", &["--grade-slots", "0"], &[("SKILLGAUGE_FLEET_FAIL_POINT", point)]);
-        let ended = dying.finish(LIMIT).unwrap();
-        assert_eq!(
-            (ended.ending, ended.status.code()),
-            (Ending::Exited, None),
-            "{point}: {}",
-            ended.stderr
-        );
-        let _worker = kit.worker("w1", &[], &[]);
-        let output = kit.collect(&["--grace", "1ms", "--reconcile-every", "2s"]);
-        assert_eq!(output.status.code(), Some(0), "{point}: {}", kit.project.shown(&output));
-        let plan = kit.plan_status();
-        assert_eq!((&plan["done"], &plan["queued"]), (&2.into(), &0.into()), "{point}: {plan:#}");
-    }
+fn collecting_for_a_skill_that_is_not_there_says_so() {
+    let project = crate::command::Project::new();
+    let output = project.output(&["fleet", "collect", "nats://127.0.0.1:1", "nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("error: there is no nothing\n"), "{}", stderr(&output));
 }
 
 #[test]

@@ -65,3 +65,45 @@ fn a_file_of_a_hundred_megabytes_is_refused_before_it_is_read() {
     let shown = project.run(&["schema", "trigger-set", "--check", "big.json"]);
     assert!(shown.starts_with("exit code: 2") && shown.contains("104857600"), "{shown}");
 }
+
+#[test]
+fn what_a_run_and_a_recording_leave_can_be_checked() {
+    let project = crate::run::greeter();
+    let more = ["--case", "1", "--runs", "1", "--baseline", "none", "--record", "tape"];
+    assert_eq!(crate::run::run(&project, &more).status.code(), Some(0));
+    let run = format!("{}/eval-1/with_skill/run-1", crate::run::ITERATION);
+    let transcript = format!("{run}/transcript.jsonl");
+    let report = project.stdout(&["lint-evals", "greeter", "--format", "json"]);
+    project.file(
+        "raw.jsonl",
+        "{\"type\":\"start\",\"model\":\"m\"}\n{\"type\":\"result\",\"text\":\"done\"}\n",
+    );
+    let raw = ["transcript", "raw.jsonl", "--agent", "command", "--format", "json"];
+    let whole = project.stdout(&raw);
+    project.file("lint.json", report).file("transcript.json", whole);
+    let check = |file: &str| project.run(&["schema", "--check", file]);
+    for (file, kind) in [
+        (transcript.as_str(), "transcript"),
+        ("transcript.json", "transcript"),
+        ("lint.json", "lint-report"),
+    ] {
+        let shown = check(file);
+        assert!(shown.contains(&format!("{file} is a valid {kind} file")), "{shown}");
+    }
+    let mut entries = 0;
+    for entry in fs_err::read_dir(project.path().join("tape")).unwrap() {
+        let shown = check(entry.unwrap().path().to_str().unwrap());
+        assert!(shown.contains("is a valid cassette-entry file"), "{shown}");
+        entries += 1;
+    }
+    assert_eq!(entries, 2, "the agent and the judge");
+
+    let text = String::from_utf8(project.read(&transcript)).unwrap();
+    let cut = text.trim_end().rsplit_once('\n').unwrap().0;
+    project.file("cut.jsonl", format!("{cut}\n"));
+    let shown = check("cut.jsonl");
+    assert!(shown.starts_with("exit code: 1") && shown.contains("no end record"), "{shown}");
+    project.file("bad.jsonl", text.replacen("\"type\":\"skill_load\"", "\"type\":7", 1));
+    let shown = check("bad.jsonl");
+    assert!(shown.starts_with("exit code: 1") && shown.contains("line 2"), "{shown}");
+}

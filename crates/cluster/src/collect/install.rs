@@ -1,80 +1,158 @@
 //! From an archive to the iteration's folder: checked, unpacked beside its place, and moved in with one step.
+//!
+//! Several at once, each on a thread where it may block: every file of ours is synced, and a disk that is asked for one
+//! at a time is slow. Nothing here needs what the coordinator keeps in mind.
+
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
-use skillgauge_core::package::Links;
+use skillgauge_core::judge::record::{RUN_RECORD, RunFacts};
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{RunDir, write_atomically};
+use skillgauge_core::workspace::{Iteration, PartialRun, RunDir, Workspace, write_atomically};
 use skillgauge_format::cases::CasesGrading;
-use skillgauge_format::evals::EvalsGrading;
+use skillgauge_format::evals::{EvalsGrading, Structural};
 use skillgauge_format::record::RunRecord;
-use skillgauge_format::{Dialect, Number, read};
+use skillgauge_format::{Dialect, read};
 use skillgauge_run::grade::{self, GradingFile};
-use skillgauge_run::iteration::IterationEvent;
 
-use super::{CollectError, Collection};
+use super::CollectError;
 use crate::fleet::{Fleet, FleetError};
-use crate::job::{ArchiveRef, Queue, ResultRecord, Standing};
-use crate::worker::unpack;
+use crate::job::{ArchiveRef, Graded, ResultRecord, Standing};
 
 /// The largest grading that is read.
 const MAX_GRADING: u64 = 64 << 20;
 
-impl<F: Fleet> Collection<'_, F> {
-    /// Puts a run into its place and has it graded. One whose archive is damaged is run again.
-    pub(super) async fn take_run(&mut self, record: &ResultRecord) -> Result<(), CollectError> {
-        let run = &record.run;
-        let installed = match &record.archive {
-            Some(archive) => self.install_run(run, archive, record).await,
-            None => Err(damaged(run, "it has no archive").into()),
-        };
-        let stored = match installed {
+/// Where results go.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) iteration: Iteration,
+    pub(super) workspace: Workspace,
+    pub(super) dialect: Dialect,
+}
+
+/// Files of a result that are not in their place yet.
+#[derive(Debug)]
+enum Fetched {
+    Run(PartialRun),
+    Grading(tempfile::TempDir),
+}
+
+/// What of a result is here now.
+#[derive(Debug)]
+pub(super) enum Installed {
+    /// The run, in its place.
+    Run(Box<InstalledRun>),
+    /// The grading, in the folder of its run.
+    Grading,
+    /// Nothing: it was lost, and has no files.
+    Nothing,
+    /// Nothing: it is not what it should be.
+    Damaged(FleetError),
+}
+
+/// A run that is in its place.
+#[derive(Debug)]
+pub(super) struct InstalledRun {
+    pub(super) record: RunRecord,
+    /// The grading that came with it, or why it cannot be one.
+    pub(super) grading: Result<Option<Graded>, FleetError>,
+}
+
+/// Fetches what a result points at and puts it into its place. Called again, it does the same again.
+pub(super) async fn install<F: Fleet>(
+    fleet: &F,
+    place: Arc<Place>,
+    result: ResultRecord,
+) -> Result<(ResultRecord, Installed), CollectError> {
+    if let Standing::Lost { .. } = result.standing {
+        return Ok((result, Installed::Nothing));
+    }
+    let fetched = match &result.archive {
+        Some(archive) => place.fetch(fleet, &result, archive).await,
+        None => Err(damaged(&result.run, "it has no archive").into()),
+    };
+    let fetched = match fetched {
+        Ok(fetched) => fetched,
+        Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
+            return Ok((result, Installed::Damaged(error)));
+        }
+        Err(error) => return Err(error),
+    };
+    let installing = tokio::task::spawn_blocking(move || {
+        let installed = match place.install(&result, fetched) {
             Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
-                self.trouble(&format!("{run} is run again: {error}"));
-                let token = crate::id::RunToken::of(&self.id, run);
-                return Ok(self.fleet.forget(Queue::Runs, &self.id, &token).await?);
+                Installed::Damaged(error)
             }
             other => other?,
         };
-        self.here.insert(run.clone());
-        self.lost.remove(run);
-        self.note(record);
-        // Limits are looked at between results; what was paid for is kept.
-        let _ = self.budget.take_agent_call();
-        self.budget.add_cost(stored.cost_usd.map(Number::as_f64));
-        self.teller.tell(&IterationEvent::RunEnded {
-            id: run.clone(),
-            outcome: stored.outcome,
-            reason: stored.reason,
-            seconds: stored.seconds.as_f64(),
-            tokens: stored.total_tokens,
-            cost_usd: stored.cost_usd.map(Number::as_f64),
-            skill_loaded: stored.skill_loaded,
-        })?;
-        self.publish(Queue::Grades, std::slice::from_ref(run)).await
-    }
+        Ok((result, installed))
+    });
+    installing.await.unwrap_or_else(|error| {
+        let (action, reason) = ("putting a result into its place", error.to_string());
+        Err(FleetError::Server { action, reason }.into())
+    })
+}
 
-    fn note(&mut self, record: &ResultRecord) {
-        self.collected.tool_versions.insert(record.tool_version.clone());
-        self.collected.agent_versions.extend(record.agent_version.clone());
-        self.collected.given_out_again += usize::from(record.delivered > 1);
-    }
-
-    async fn install_run(
+impl Place {
+    /// Unpacks an archive beside where its files will be.
+    async fn fetch<F: Fleet>(
         &self,
-        run: &RunId,
-        archive: &ArchiveRef,
+        fleet: &F,
         result: &ResultRecord,
-    ) -> Result<RunRecord, CollectError> {
-        let folder = tempfile::tempdir().map_err(FleetError::Io)?;
-        let file = folder.path().join("archive.zip");
-        self.fleet.get_archive(archive, &file).await?;
-        let partial = self.iteration.begin_run(run)?;
+        archive: &ArchiveRef,
+    ) -> Result<Fetched, CollectError> {
+        Ok(match result.standing {
+            Standing::Ran { .. } => {
+                let partial = self.iteration.begin_run(&result.run)?;
+                archive.unpack(fleet, partial.dir().root()).await?;
+                Fetched::Run(partial)
+            }
+            Standing::Graded(_) | Standing::Lost { .. } => {
+                let folder = tempfile::tempdir().map_err(FleetError::Io)?;
+                archive.unpack(fleet, &folder.path().join("files")).await?;
+                Fetched::Grading(folder)
+            }
+        })
+    }
+
+    fn install(&self, result: &ResultRecord, fetched: Fetched) -> Result<Installed, CollectError> {
+        match fetched {
+            Fetched::Run(partial) => {
+                self.run(result, partial).map(|run| Installed::Run(Box::new(run)))
+            }
+            Fetched::Grading(folder) => {
+                let made = RunDir::at(folder.path().join("files"));
+                self.grading(&result.run, &made).map(|()| Installed::Grading)
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        result: &ResultRecord,
+        partial: PartialRun,
+    ) -> Result<InstalledRun, CollectError> {
+        let run = &result.run;
         let dir = partial.dir();
-        unpack(&file, dir.root(), Links::Refused, &archive.name)?;
         let mut record = dir.record().map_err(|error| damaged(run, error))?;
         if record.id != run.to_string() || !record.reason.is_result() {
             return Err(damaged(run, format!("it is of {}", record.id)).into());
         }
+        // An older worker writes less into a record than it tells.
+        record.skillgauge_version = Some(result.tool_version.clone());
+        record.agent_version = record.agent_version.or_else(|| result.agent_version.clone());
+        let kept =
+            result.grading.map(|graded| self.keep_grading(run, &dir, &record).map(|()| graded));
+        let grading = match kept.transpose() {
+            Ok(graded) => Ok(graded),
+            Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
+                // What the agent did is there all the same, and can be graded.
+                let _ = fs_err::remove_file(dir.grading_file());
+                Err(error)
+            }
+            Err(other) => return Err(other),
+        };
         // Who wants to know which runs were executed more than once finds it here.
         let fleet = json!({
             "worker": result.worker,
@@ -86,72 +164,85 @@ impl<F: Fleet> Collection<'_, F> {
             execution.insert("fleet".to_owned(), fleet);
         }
         partial.finish(&record)?;
-        Ok(record)
+        Ok(InstalledRun { record, grading })
     }
 
-    /// Puts the files of a grading into the run's folder, each at once.
-    pub(super) async fn take_grade(&mut self, record: &ResultRecord) -> Result<(), CollectError> {
-        let run = &record.run;
-        let installed = match &record.archive {
-            Some(archive) => self.install_grade(run, archive).await,
-            None => Err(damaged(run, "its grading has no archive").into()),
-        };
-        if let Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) = &installed {
-            self.trouble(&format!("{run} is graded again: {error}"));
-            let token = crate::id::RunToken::of(&self.id, run);
-            return Ok(self.fleet.forget(Queue::Grades, &self.id, &token).await?);
+    /// Looks at a grading that came with its run and is moved in with it, and syncs it as any other is.
+    fn keep_grading(
+        &self,
+        run: &RunId,
+        dir: &RunDir,
+        record: &RunRecord,
+    ) -> Result<(), CollectError> {
+        structural(run, dir)?;
+        let mut grading = self.grading_file(run, dir)?;
+        if tell_of_run(&mut grading, record) || matches!(grading, GradingFile::Cases(_)) {
+            grade::store(&grading, dir, &run.configuration, &self.workspace)?;
         }
-        installed?;
-        let Standing::Graded { passed, total, gated, judge_errors, cost_usd, calls } =
-            record.standing
-        else {
-            return Ok(());
-        };
-        self.graded.insert(run.clone());
-        self.not_graded.remove(run);
-        self.collected.tool_versions.insert(record.tool_version.clone());
-        self.collected.driven.judge_errors += judge_errors;
-        if calls > 0 {
-            self.budget.add_model_calls(calls);
-            self.budget.add_cost(cost_usd);
+        for file in [dir.structural_file(), dir.grading_file()] {
+            if file.is_file() {
+                sync(&file)?;
+            }
         }
-        let id = run.clone();
-        self.teller.tell(&IterationEvent::Graded { id, passed, total, gated, judge_errors })?;
         Ok(())
     }
 
-    async fn install_grade(&self, run: &RunId, archive: &ArchiveRef) -> Result<(), CollectError> {
-        let folder = tempfile::tempdir().map_err(FleetError::Io)?;
-        let file = folder.path().join("archive.zip");
-        self.fleet.get_archive(archive, &file).await?;
-        let made = RunDir::at(folder.path().join("files"));
-        unpack(&file, made.root(), Links::Refused, &archive.name)?;
+    /// Puts the files of a grading into the run's folder, each at once.
+    fn grading(&self, run: &RunId, made: &RunDir) -> Result<(), CollectError> {
+        let checked = structural(run, made)?;
+        let mut grading = self.grading_file(run, made)?;
         let dir = self.iteration.run_dir(run);
-        if made.structural_file().is_file() {
-            let bytes = read_bounded(&made.structural_file(), run)?;
-            read::<skillgauge_format::evals::Structural>(&bytes)
-                .map_err(|error| damaged(run, error))?;
+        tell_of_run(&mut grading, &dir.record()?);
+        if let Some(bytes) = checked {
             write_atomically(&dir.structural_file(), &bytes)?;
         }
-        let bytes = read_bounded(&made.grading_file(), run)?;
+        grade::store(&grading, &dir, &run.configuration, &self.workspace)?;
+        Ok(())
+    }
+
+    fn grading_file(&self, run: &RunId, dir: &RunDir) -> Result<GradingFile, FleetError> {
+        let bytes = read_bounded(&dir.grading_file(), run)?;
         let grading =
-            match self.suite.dialect() {
+            match self.dialect {
                 Dialect::Cases => read::<CasesGrading>(&bytes)
                     .map(|read| GradingFile::Cases(Box::new(read.value))),
                 Dialect::Evals | Dialect::Trigger => read::<EvalsGrading>(&bytes)
                     .map(|read| GradingFile::Evals(Box::new(read.value))),
             };
-        let grading = grading.map_err(|error| damaged(run, error))?;
-        grade::store(&grading, &dir, &run.configuration, self.workspace)?;
-        Ok(())
+        grading.map_err(|error| damaged(run, error))
     }
+}
+
+/// What a grading says of its run is what the run's record says here. Tells whether it said something else.
+fn tell_of_run(grading: &mut GradingFile, record: &RunRecord) -> bool {
+    let extra = match grading {
+        GradingFile::Cases(grading) => &mut grading.extra,
+        GradingFile::Evals(grading) => &mut grading.extra,
+    };
+    let before = extra.get(RUN_RECORD).cloned();
+    RunFacts::of(record).store(extra);
+    before.as_ref() != extra.get(RUN_RECORD)
+}
+
+/// What the checks found, if there were any.
+fn structural(run: &RunId, dir: &RunDir) -> Result<Option<Vec<u8>>, FleetError> {
+    if !dir.structural_file().is_file() {
+        return Ok(None);
+    }
+    let bytes = read_bounded(&dir.structural_file(), run)?;
+    read::<Structural>(&bytes).map_err(|error| damaged(run, error))?;
+    Ok(Some(bytes))
+}
+
+fn sync(file: &Path) -> Result<(), FleetError> {
+    Ok(fs_err::File::open(file)?.sync_data()?)
 }
 
 fn damaged(run: &RunId, reason: impl std::fmt::Display) -> FleetError {
     FleetError::Damaged { name: run.to_string(), reason: reason.to_string() }
 }
 
-fn read_bounded(path: &std::path::Path, run: &RunId) -> Result<Vec<u8>, FleetError> {
+fn read_bounded(path: &Path, run: &RunId) -> Result<Vec<u8>, FleetError> {
     match fs_err::metadata(path) {
         Ok(metadata) if metadata.len() <= MAX_GRADING => Ok(fs_err::read(path)?),
         Ok(_) => Err(damaged(run, "its grading is too large")),

@@ -5,11 +5,13 @@
 
 mod install;
 mod reconcile;
+mod take;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use skillgauge_core::mixture::Mixture;
 use skillgauge_core::plan::{Plan, RunId};
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError};
 use skillgauge_format::Suite;
@@ -19,13 +21,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{PlanId, RunToken};
-use crate::job::{Queue, ResultRecord, Revision, Standing};
+use crate::job::{Queue, Revision};
 use crate::plan::{PlanEntry, PlanState};
+use install::Place;
+
+/// How long results are waited for after the first.
+const GATHER: Duration = Duration::from_millis(20);
 
 /// How a coordinator works.
 #[derive(Clone, Debug)]
 pub struct CollectSettings {
-    /// How often it asks for new results.
+    /// How often it asks for new results of which it did not hear.
     pub poll: Duration,
     /// How often it looks for dead jobs.
     pub dead: Duration,
@@ -76,10 +82,8 @@ pub struct Coordinator<'a, F> {
 pub struct Collected {
     /// The same as of a local run.
     pub driven: Driven,
-    /// The versions of skillgauge that workers had.
-    pub tool_versions: BTreeSet<String>,
-    /// The versions of the agent that workers had.
-    pub agent_versions: BTreeSet<String>,
+    /// What workers had that brought runs or gradings.
+    pub mixture: Mixture,
     /// Runs that were given out more than once before they had a result.
     pub given_out_again: usize,
     /// Whether somebody cancelled the plan.
@@ -118,8 +122,7 @@ impl CollectError {
 struct Collection<'a, F> {
     fleet: &'a F,
     iteration: &'a Iteration,
-    workspace: &'a Workspace,
-    suite: &'a Suite,
+    place: Arc<Place>,
     budget: Arc<Budget>,
     settings: CollectSettings,
     id: PlanId,
@@ -156,8 +159,11 @@ impl<F: Fleet> Coordinator<'_, F> {
         let mut collection = Collection {
             fleet: self.fleet,
             iteration: self.iteration,
-            workspace: self.workspace,
-            suite: self.suite,
+            place: Arc::new(Place {
+                iteration: self.iteration.clone(),
+                workspace: self.workspace.clone(),
+                dialect: self.suite.dialect(),
+            }),
             budget: Arc::clone(&self.budget),
             settings: self.settings.clone(),
             checked: checked.collect(),
@@ -233,10 +239,16 @@ impl<F: Fleet> Collection<'_, F> {
             }
             tokio::select! {
                 () = self.settings.cancel.cancelled() => {}
-                () = tokio::time::sleep(self.settings.poll) => {}
+                () = self.wait_for_results() => {}
             }
         }
         Ok(())
+    }
+
+    /// Until something is done, or it is time to look in any case. What comes at nearly the same time is read at once.
+    async fn wait_for_results(&self) {
+        self.fleet.results_come(&self.id, &self.entry, self.settings.poll).await;
+        tokio::time::sleep(GATHER.min(self.settings.poll)).await;
     }
 
     async fn step(
@@ -256,6 +268,7 @@ impl<F: Fleet> Collection<'_, F> {
         }
         if !self.fleet.is_running(&self.id).await? {
             self.collected.is_cancelled = true;
+            self.leave_nothing().await?;
             return self.stop("the plan was cancelled".to_owned());
         }
         if is_due || buried.elapsed() >= self.settings.dead {
@@ -287,63 +300,20 @@ impl<F: Fleet> Collection<'_, F> {
         self.plan.runs().iter().all(is_settled)
     }
 
-    async fn conclude(&mut self) -> Result<(), CollectError> {
-        self.fleet.end_plan(&self.id, PlanState::Finished).await?;
+    /// What was queued or stored while somebody cancelled the plan goes.
+    async fn leave_nothing(&mut self) -> Result<(), CollectError> {
+        let entry = self.fleet.plan(&self.id).await?;
+        if entry.is_some_and(|entry| entry.state == PlanState::Cancelled) {
+            self.fleet.end_plan(&self.id, PlanState::Cancelled).await?;
+        }
         self.fleet.tidy(&self.id, self.settings.grace).await?;
         Ok(())
     }
 
-    /// Reads what is new of a queue's results.
-    async fn take_results(&mut self, queue: Queue) -> Result<(), CollectError> {
-        loop {
-            let after = self.read.get(&queue).copied().unwrap_or_default();
-            let page = self.fleet.results(queue, &self.id, after).await?;
-            let Some((last, _)) = page.last() else { return Ok(()) };
-            let last = *last;
-            for (_, record) in page {
-                if self.settings.cancel.is_cancelled() {
-                    return Ok(());
-                }
-                self.take_result(queue, record).await?;
-            }
-            self.read.insert(queue, last);
-        }
-    }
-
-    async fn take_result(
-        &mut self,
-        queue: Queue,
-        record: ResultRecord,
-    ) -> Result<(), CollectError> {
-        // Somebody else's key: not of this plan, whatever it says.
-        if !self.tokens.contains_key(&RunToken::of(&self.id, &record.run)) {
-            return Ok(());
-        }
-        match (&record.standing, queue) {
-            (Standing::Lost { why }, Queue::Runs) if !self.here.contains(&record.run) => {
-                if self.lost.insert(record.run.clone(), why.clone()).is_none() {
-                    let (id, message) = (record.run.clone(), why.clone());
-                    self.teller.tell(&IterationEvent::RunLost { id, message })?;
-                }
-                Ok(())
-            }
-            (Standing::Lost { why }, Queue::Grades) if !self.graded.contains(&record.run) => {
-                if self.not_graded.insert(record.run.clone(), why.clone()).is_none() {
-                    let (id, message) = (record.run.clone(), why.clone());
-                    self.teller.tell(&IterationEvent::NotGraded { id, message })?;
-                }
-                Ok(())
-            }
-            (Standing::Ran { .. }, Queue::Runs) if !self.here.contains(&record.run) => {
-                self.take_run(&record).await
-            }
-            (Standing::Graded { .. }, Queue::Grades)
-                if self.here.contains(&record.run) && !self.graded.contains(&record.run) =>
-            {
-                self.take_grade(&record).await
-            }
-            (Standing::Lost { .. } | Standing::Ran { .. } | Standing::Graded { .. }, _) => Ok(()),
-        }
+    async fn conclude(&mut self) -> Result<(), CollectError> {
+        self.fleet.end_plan(&self.id, PlanState::Finished).await?;
+        self.fleet.tidy(&self.id, self.settings.grace).await?;
+        Ok(())
     }
 
     fn trouble(&mut self, message: &str) {
@@ -383,10 +353,14 @@ fn is_passing(error: &FleetError) -> bool {
         | FleetError::Full { .. }
         | FleetError::Connect { .. } => true,
         FleetError::Login { .. }
+        | FleetError::Expired { .. }
+        | FleetError::Credentials { .. }
         | FleetError::Address { .. }
         | FleetError::TooOld { .. }
         | FleetError::StoredDifferently { .. }
         | FleetError::Denied { .. }
+        | FleetError::NoFolder { .. }
+        | FleetError::Folder { .. }
         | FleetError::Damaged { .. }
         | FleetError::Io(_) => false,
     }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use skillgauge_core::plan::RunId;
 
 use super::{CollectError, Collection};
+use crate::archive::pack;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{AttemptId, RunToken};
 use crate::job::{ArchiveName, Commit, Queue, ResultRecord, Standing};
-use crate::worker::pack;
 
 /// Who writes down that a job is lost, and who brings results that were here first.
 const COORDINATOR: &str = "coordinator";
@@ -73,6 +73,7 @@ impl<F: Fleet> Collection<'_, F> {
             agent_version: None,
             standing,
             archive: None,
+            grading: None,
         }
     }
 
@@ -88,7 +89,7 @@ impl<F: Fleet> Collection<'_, F> {
                 self.bring(&run, &token).await?;
             }
             let is_no_grade = |record: ResultRecord| match record.standing {
-                Standing::Graded { judge_errors, .. } => judge_errors > 0,
+                Standing::Graded(graded) => graded.judge_errors > 0,
                 Standing::Lost { .. } | Standing::Ran { .. } => true,
             };
             let grade = self.fleet.result(Queue::Grades, &self.id, &token).await?;
@@ -104,7 +105,7 @@ impl<F: Fleet> Collection<'_, F> {
         let stored = dir.record()?;
         let folder = tempfile::tempdir().map_err(FleetError::Io)?;
         let file = folder.path().join("run.zip");
-        pack(dir.root(), vec![PathBuf::new()], &file).await?;
+        let packed = pack(dir.root(), vec![PathBuf::new()], &file).await?;
         let mut record = self.own_record(
             run,
             Standing::Ran {
@@ -115,10 +116,15 @@ impl<F: Fleet> Collection<'_, F> {
         );
         record.delivered = 1;
         let name = ArchiveName::new(Queue::Runs, &self.id, token, record.attempt.clone());
-        let archive = self.fleet.put_archive(&name, &file).await?;
+        let archive = if let Some(small) = packed.small(&name, self.entry.small_archive) {
+            small
+        } else {
+            let file = packed.file().map_err(FleetError::Io)?;
+            self.fleet.put_archive(&name, file).await?
+        };
         record.archive = Some(archive.clone());
         if let Commit::Lost { .. } = self.fleet.commit(Queue::Runs, &self.id, &record).await? {
-            self.fleet.remove_archive(&archive).await?;
+            archive.remove(self.fleet).await?;
         }
         Ok(())
     }

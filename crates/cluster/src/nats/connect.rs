@@ -3,18 +3,25 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+use skillgauge_run::agent::timestamp;
 use skillgauge_run::model::Secret;
 
 use super::error::chain;
+use super::name::plan_news;
 use crate::fleet::FleetError;
 
 /// A server that does not answer within this is not there.
 const FIRST: Duration = Duration::from_secs(10);
 /// A denial explains the errors of so long.
 const RECENT: Duration = Duration::from_secs(15);
+/// The letters of a seed.
+const SEED: usize = 58;
 
 /// Who we are. Never written to a file or a job, never printed.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +40,7 @@ pub enum Credentials {
     Token(Secret),
     /// The seed of an nkey.
     Nkey(Secret),
-    /// A file with a JWT and a seed.
+    /// A file with a JWT and a seed, or with the seed of an nkey alone.
     File(PathBuf),
 }
 
@@ -58,27 +65,44 @@ impl fmt::Debug for Connect {
 
 /// What the server said that no answer carries.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heard(Arc<Mutex<Option<(Instant, String)>>>);
+pub(super) struct Heard(Arc<Mutex<Said>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    denied: Option<(Instant, String)>,
+    /// The login ran out while we were there, and the server hung up.
+    is_expired: bool,
+}
 
 impl Heard {
     fn hear(&self, event: &Event) {
         let Event::ServerError(ServerError::Other(message)) = event else { return };
-        if message.to_ascii_lowercase().contains("permissions violation") {
-            let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            *last = Some((Instant::now(), message.clone()));
+        // A login that may not hear of plans at once looks for them, as it always does.
+        let is_needed = !message.contains(&format!("\"{}\"", plan_news("*")));
+        let lower = message.to_ascii_lowercase();
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_needed && lower.contains("permissions violation") {
+            said.denied = Some((Instant::now(), message.clone()));
+        } else if lower.contains("authentication expired") {
+            said.is_expired = true;
         }
+    }
+
+    /// Whether the login ran out meanwhile.
+    pub(super) fn is_expired(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_expired
     }
 
     /// Whether something was denied lately.
     pub(super) fn is_denied(&self) -> bool {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().is_some_and(|(time, _)| time.elapsed() < RECENT)
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.denied.as_ref().is_some_and(|(time, _)| time.elapsed() < RECENT)
     }
 
     /// What was denied lately; told once.
     pub(super) fn take_denied(&self) -> Option<String> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        last.take().filter(|(time, _)| time.elapsed() < RECENT).map(|(_, message)| message)
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.denied.take().filter(|(time, _)| time.elapsed() < RECENT).map(|(_, message)| message)
     }
 }
 
@@ -113,11 +137,26 @@ impl Connect {
             Ok(Ok(client)) => Ok((client, heard)),
             Ok(Err(error)) => Err(match error.kind() {
                 ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
-                    FleetError::Login { url: self.shown() }
+                    self.refused()
                 }
                 _ => unreachable(without_login(&chain(&error))),
             }),
             Err(_) => Err(unreachable(format!("no answer within {} s", FIRST.as_secs()))),
+        }
+    }
+
+    /// Why a login is refused. The server tells nobody, but a JWT says until when it is good.
+    fn refused(&self) -> FleetError {
+        let url = self.shown();
+        let until = match &self.credentials {
+            Credentials::File(file) => {
+                fs_err::read_to_string(file).ok().and_then(|text| good_until(&text))
+            }
+            _ => None,
+        };
+        match until.filter(|until| *until <= SystemTime::now()) {
+            Some(until) => FleetError::Expired { url, since: Some(timestamp(until)) },
+            None => FleetError::Login { url },
         }
     }
 
@@ -162,11 +201,44 @@ impl Connect {
             Credentials::Token(token) => options.token(token.expose().to_owned()),
             Credentials::Nkey(seed) => options.nkey(seed.expose().to_owned()),
             Credentials::File(path) => {
-                let text = fs_err::read_to_string(path)?;
-                options.credentials(&text)?
+                let bad = |reason: String| FleetError::Credentials { file: path.clone(), reason };
+                let text = fs_err::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+                match lone_seed(&text) {
+                    Some(seed) => options.nkey(seed.to_owned()),
+                    None => options.credentials(&text).map_err(|error| bad(error.to_string()))?,
+                }
             }
         })
     }
+}
+
+/// The JWT in a credentials file: the line after the one that announces it.
+fn jwt(text: &str) -> Option<&str> {
+    let mut lines = text.lines();
+    lines.find(|line| line.contains("BEGIN NATS USER JWT"))?;
+    lines.next().map(str::trim)
+}
+
+/// The seed of a user in a file that has no JWT.
+fn lone_seed(text: &str) -> Option<&str> {
+    let is_seed = |line: &&str| {
+        line.starts_with("SU")
+            && line.len() == SEED
+            && line.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    jwt(text).is_none().then(|| text.lines().map(str::trim).find(is_seed))?
+}
+
+/// Until when the JWT in a credentials file is good; nothing for one that never expires. Its signature is the server's
+/// business.
+fn good_until(text: &str) -> Option<SystemTime> {
+    #[derive(Deserialize)]
+    struct Claims {
+        exp: Option<u64>,
+    }
+    let claims = URL_SAFE_NO_PAD.decode(jwt(text)?.split('.').nth(1)?).ok()?;
+    let claims: Claims = serde_json::from_slice(&claims).ok()?;
+    UNIX_EPOCH.checked_add(Duration::from_secs(claims.exp.filter(|seconds| *seconds > 0)?))
 }
 
 /// A part of an address as it was before it was put there.
@@ -230,6 +302,24 @@ mod tests {
         assert_eq!(login("nats://a,tls://me:s3%2Fcr:t%40%@host:4222"), both);
         assert_eq!(login("nats://to%6ben@host"), Some(("token".to_owned(), None)));
         assert_eq!(login("nats://host:4222"), None);
+    }
+
+    #[test]
+    fn a_credentials_file_tells_until_when_it_is_good_and_a_seed_alone_is_found() {
+        let claims = |text: &str| {
+            let jwt = format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(text));
+            format!("-----BEGIN NATS USER JWT-----\n{jwt}\n------END NATS USER JWT------\n")
+        };
+        let until = |text: &str| good_until(&claims(text)).map(timestamp);
+        assert_eq!(until(r#"{"exp":1700000000}"#).as_deref(), Some("2023-11-14T22:13:20.000Z"));
+        assert_eq!(until(r#"{"exp":18446744073709551615}"#), None);
+        for forever in ["{}", r#"{"exp":0}"#, r#"{"exp":"x"}"#, "nothing"] {
+            assert_eq!(until(forever), None, "{forever}");
+        }
+        let seed = format!("SU{}", "A".repeat(SEED - 2));
+        assert_eq!(lone_seed(&format!("# mine\n {seed} \n")), Some(&*seed));
+        assert_eq!(lone_seed(&format!("{}\n{seed}\n", claims("{}"))), None, "the JWT comes first");
+        assert_eq!(lone_seed("SUPER"), None);
     }
 
     #[test]

@@ -59,6 +59,9 @@ impl NatsFleet {
         error: &(dyn Error + 'static),
     ) -> FleetError {
         let reason = chain(error);
+        if self.heard.is_expired() {
+            return FleetError::Expired { url: self.url.clone(), since: None };
+        }
         if let Some(message) = self.heard.take_denied() {
             return FleetError::Denied { message };
         }

@@ -6,10 +6,12 @@
 //! Keys and objects have the layout of NATS's own key-value and object stores, so that its tools can look at them; they
 //! are read with direct gets, which leave no consumer behind.
 
+mod batch;
 mod connect;
 mod error;
 mod init;
 mod name;
+mod news;
 mod object;
 mod plan;
 mod queue;
@@ -27,7 +29,7 @@ use skillgauge_core::plan::RunId;
 
 pub use connect::{Connect, Credentials, without_login};
 pub use init::{InitSettings, Made, OLDEST_SERVER};
-pub use role::server_config;
+pub use role::{WORKER_PUBLISHES, server_config};
 
 use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
@@ -36,10 +38,13 @@ use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
     Revision, Tidied, WorkerInfo,
 };
+use crate::late::remove_late;
 use crate::local::measure;
 use crate::plan::{PlanEntry, PlanState};
+use crate::shared::SharedFolder;
 use connect::Heard;
 use name::Kept;
+use news::News;
 use plan::KnownPlans;
 pub use queue::NatsTicket;
 
@@ -49,8 +54,13 @@ pub struct NatsFleet {
     client: Client,
     js: Context,
     heard: Heard,
+    /// Its address, without a login.
+    url: String,
     fail_point: Option<FailPoint>,
+    shared: Option<SharedFolder>,
     known: Mutex<KnownPlans>,
+    looking: tokio::sync::Mutex<()>,
+    news: Mutex<News>,
     consumers: Mutex<BTreeMap<(Queue, PlanId), PullConsumer>>,
 }
 
@@ -62,8 +72,12 @@ impl NatsFleet {
             js: async_nats::jetstream::new(client.clone()),
             client,
             heard,
+            url: connect.shown(),
             fail_point: None,
+            shared: None,
             known: Mutex::default(),
+            looking: tokio::sync::Mutex::default(),
+            news: Mutex::default(),
             consumers: Mutex::default(),
         };
         fleet.check_version()?;
@@ -76,6 +90,22 @@ impl NatsFleet {
         self.fail_point = point;
         self
     }
+
+    /// Large archives go to a folder that all machines share, and come from there.
+    #[must_use]
+    pub fn sharing(mut self, folder: Option<SharedFolder>) -> Self {
+        self.shared = folder;
+        self
+    }
+
+    /// The folder that an archive is in, if it is in one.
+    fn folder_of(&self, archive: &ArchiveRef) -> Result<Option<&SharedFolder>, FleetError> {
+        match (&archive.uri, &self.shared) {
+            (None, _) => Ok(None),
+            (Some(_), Some(shared)) => Ok(Some(shared)),
+            (Some(_), None) => Err(FleetError::NoFolder { name: archive.name.clone() }),
+        }
+    }
 }
 
 impl Fleet for NatsFleet {
@@ -83,7 +113,9 @@ impl Fleet for NatsFleet {
 
     async fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> Result<(), FleetError> {
         self.write_plan(id, entry).await?;
-        self.open_queues(id, entry).await
+        self.open_queues(id, entry).await?;
+        self.tell_of_plan(id).await;
+        Ok(())
     }
 
     async fn plan(&self, id: &PlanId) -> Result<Option<PlanEntry>, FleetError> {
@@ -93,6 +125,10 @@ impl Fleet for NatsFleet {
     async fn is_running(&self, id: &PlanId) -> Result<bool, FleetError> {
         let plans = self.known_plans().await?;
         Ok(plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
+    }
+
+    async fn plans_change(&self, wait: Duration) {
+        self.wait_for_plans(wait).await;
     }
 
     async fn plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
@@ -136,7 +172,7 @@ impl Fleet for NatsFleet {
     }
 
     async fn done(&self, lease: &Lease<NatsTicket>) -> Result<(), FleetError> {
-        lease.ticket.done().await
+        self.acknowledge(lease).await
     }
 
     async fn release(&self, lease: &Lease<NatsTicket>, delay: Duration) -> Result<(), FleetError> {
@@ -158,18 +194,27 @@ impl Fleet for NatsFleet {
 
     async fn put_archive(&self, name: &ArchiveName, file: &Path) -> Result<ArchiveRef, FleetError> {
         let (size, sha256) = measure(file)?;
+        if let Some(shared) = self.shared.as_ref().filter(|shared| shared.takes(size)) {
+            return shared.put(name, file, (size, sha256)).await;
+        }
         self.put_object(Kept::Archives, &name.text, name.attempt.as_str(), file).await?;
-        Ok(ArchiveRef { name: name.text.clone(), size, sha256 })
+        Ok(ArchiveRef { name: name.text.clone(), size, sha256, uri: None, bytes: None })
     }
 
     async fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {
+        if let Some(shared) = self.folder_of(archive)? {
+            return shared.get(archive, target).await;
+        }
         // The attempt is the last part of the name, so nobody has to be asked where the chunks are.
         let nuid = archive.name.rsplit('/').next().unwrap_or_default();
         self.get_object(Kept::Archives, nuid, &archive.sha256, target).await
     }
 
     async fn remove_archive(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
-        self.remove_object(&archive.name).await
+        match self.folder_of(archive)? {
+            Some(shared) => shared.remove(archive),
+            None => self.remove_object(&archive.name).await,
+        }
     }
 
     async fn commit(
@@ -199,6 +244,10 @@ impl Fleet for NatsFleet {
         self.results_after(queue, id, after).await
     }
 
+    async fn results_come(&self, id: &PlanId, entry: &PlanEntry, wait: Duration) {
+        self.wait_for_results(id, entry, wait).await;
+    }
+
     async fn forget(&self, queue: Queue, id: &PlanId, token: &RunToken) -> Result<(), FleetError> {
         self.forget_result(queue, id, token).await
     }
@@ -212,7 +261,14 @@ impl Fleet for NatsFleet {
     }
 
     async fn tidy(&self, id: &PlanId, grace: Duration) -> Result<Tidied, FleetError> {
-        self.tidy_archives(id, grace).await
+        let late = remove_late(self, id).await?;
+        let mut tidied = Tidied { late, ..self.tidy_archives(id, grace).await? };
+        if let Some(shared) = &self.shared {
+            let more = shared.tidy(id, self.wanted_archives(id).await?, grace).await?;
+            tidied.archives += more.archives;
+            tidied.uploads += more.uploads;
+        }
+        Ok(tidied)
     }
 
     async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {

@@ -39,7 +39,7 @@ pub(super) enum Kept {
 enum Use {
     Jobs(&'static str),
     Advisories,
-    Keys { age: Duration, storage: StorageType },
+    Keys { age: Duration, storage: StorageType, bytes: i64 },
     Objects { age: Duration, bytes: i64 },
 }
 
@@ -122,17 +122,17 @@ impl Kept {
 
     fn usage(self, settings: &InitSettings) -> Use {
         let file = StorageType::File;
+        let most = settings.max_bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(-1);
         match self {
             Self::Runs => Use::Jobs("run"),
             Self::Grades => Use::Jobs("grade"),
             Self::Dead => Use::Advisories,
-            Self::Plans | Self::Results | Self::Scores => Use::Keys { age: KEPT, storage: file },
-            Self::Status => Use::Keys { age: STATUS_KEPT, storage: StorageType::Memory },
+            Self::Plans | Self::Scores => Use::Keys { age: KEPT, storage: file, bytes: -1 },
+            // Small archives are among the results.
+            Self::Results => Use::Keys { age: KEPT, storage: file, bytes: most },
+            Self::Status => Use::Keys { age: STATUS_KEPT, storage: StorageType::Memory, bytes: -1 },
             Self::Inputs => Use::Objects { age: INPUTS_KEPT, bytes: -1 },
-            Self::Archives => {
-                let bytes = settings.max_bytes.and_then(|bytes| i64::try_from(bytes).ok());
-                Use::Objects { age: KEPT, bytes: bytes.unwrap_or(-1) }
-            }
+            Self::Archives => Use::Objects { age: KEPT, bytes: most },
         }
     }
 
@@ -170,7 +170,8 @@ impl Kept {
                 allow_direct: true,
                 ..base
             },
-            Use::Keys { age, storage } => Config {
+            Use::Keys { age, storage, bytes } => Config {
+                max_bytes: bytes,
                 subjects: vec![self.key(">")],
                 max_messages_per_subject: 1,
                 discard: DiscardPolicy::New,
@@ -224,6 +225,16 @@ pub(super) fn plan_subjects(queue: Queue, plan: &PlanId) -> String {
 /// The consumer of a plan.
 pub(super) fn consumer(class: &Class, plan: &PlanId) -> String {
     format!("{class}_{plan}")
+}
+
+/// The subject of the acknowledgements of a plan's jobs.
+pub(super) fn acknowledgements(queue: Queue, class: &Class, plan: &PlanId) -> String {
+    format!("$JS.ACK.{}.{}.>", Kept::jobs(queue).stream(), consumer(class, plan))
+}
+
+/// The subject on which workers hear that a plan has changed; `*` for all plans.
+pub(super) fn plan_news(plan: &str) -> String {
+    format!("sg.v1.ctl.{plan}")
 }
 
 /// The run that a job's subject names.

@@ -205,12 +205,16 @@ impl NatsFleet {
         grace: Duration,
     ) -> Result<Tidied, FleetError> {
         let kept = Kept::Archives;
-        let wanted = self.wanted_archives(id).await?;
         let stream = self.stream(kept).await?;
         // Chunks first: an upload that ends meanwhile is among the descriptions then.
         let uploads = self.last_tokens(kept.chunks(">")).await?;
+        let objects = self.last_tokens(kept.object(">")).await?;
         let (mut tidied, mut described) = (Tidied::default(), BTreeSet::new());
-        for encoded in self.last_tokens(kept.object(">")).await? {
+        if uploads.is_empty() && objects.is_empty() {
+            return Ok(tidied);
+        }
+        let wanted = self.wanted_archives(id).await?;
+        for encoded in objects {
             let name = URL_SAFE.decode(&encoded).ok().and_then(|name| String::from_utf8(name).ok());
             let Some(name) = name else { continue };
             let is_ours = name.split('/').next() == Some(id.as_str());
@@ -239,7 +243,10 @@ impl NatsFleet {
         Ok(last.is_ok_and(|last| age(last.time.unix_timestamp()) >= grace))
     }
 
-    async fn wanted_archives(&self, id: &PlanId) -> Result<BTreeSet<String>, FleetError> {
+    pub(super) async fn wanted_archives(
+        &self,
+        id: &PlanId,
+    ) -> Result<BTreeSet<String>, FleetError> {
         let mut wanted = BTreeSet::new();
         for queue in Queue::ALL {
             let mut after = crate::job::Revision::default();

@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::DirectGetErrorKind;
 use serde::de::DeserializeOwned;
 
 use super::NatsFleet;
@@ -13,8 +12,8 @@ use super::connect::inbox;
 use super::name::{Kept, plan_subjects};
 use crate::fleet::FleetError;
 use crate::id::PlanId;
-use crate::job::{Queue, WorkerInfo};
-use crate::plan::{PlanEntry, PlanState};
+use crate::job::{Queue, Revision, WorkerInfo};
+use crate::plan::{CancelRevision, PlanEntry, PlanState};
 
 /// How often a worker looks whether a plan is new or over.
 const LOOK: Duration = Duration::from_millis(500);
@@ -27,6 +26,8 @@ pub(super) struct KnownPlans {
     /// The end of the stream then.
     at: Option<u64>,
     looked: Option<Instant>,
+    /// How many changes had been heard of then.
+    heard: u64,
     plans: BTreeMap<PlanId, Arc<PlanEntry>>,
     /// Where the next round begins.
     pub(super) last: Option<PlanId>,
@@ -107,8 +108,14 @@ impl NatsFleet {
                 break;
             }
             entry.state = state;
+            if state == PlanState::Cancelled {
+                entry.cancelled_at = Some(self.results_end().await?);
+            }
             match self.replace_plan(id, &entry, revision).await {
-                Ok(()) => break,
+                Ok(()) => {
+                    self.tell_of_plan(id).await;
+                    break;
+                }
                 // Somebody else changed it meanwhile, or the answer was lost; the next look tells.
                 Err(error) if tried == TRIES => return Err(error),
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -127,63 +134,90 @@ impl NatsFleet {
         Ok(())
     }
 
-    /// All entries of a bucket, by direct gets.
+    /// Where the results end now, as their leaders know it.
+    async fn results_end(&self) -> Result<CancelRevision, FleetError> {
+        Ok(CancelRevision {
+            runs: self.end_of(Kept::results(Queue::Runs)).await?,
+            grades: self.end_of(Kept::results(Queue::Grades)).await?,
+        })
+    }
+
+    async fn end_of(&self, kept: Kept) -> Result<Revision, FleetError> {
+        let info = self.stream(kept).await?.get_info().await;
+        let info = info.map_err(|error| self.failed("looking at a stream", kept, &error))?;
+        Ok(Revision(info.state.last_sequence))
+    }
+
+    /// Entries of a bucket after a place in it, and the place of the last one that was looked at.
     pub(super) async fn scan<T: DeserializeOwned>(
         &self,
         kept: Kept,
         filter: &str,
         after: u64,
         most: usize,
-    ) -> Result<Vec<(u64, String, T)>, FleetError> {
-        let stream = self.stream(kept).await?;
+    ) -> Result<(u64, Vec<(u64, String, T)>), FleetError> {
         let subject = kept.key(filter);
         let (mut found, mut sequence) = (Vec::new(), after);
         while found.len() < most {
-            let next =
-                stream.direct_get_next_for_subject(subject.as_str(), Some(sequence + 1)).await;
-            let message = match next {
-                Ok(message) => message,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
-                Err(error) => return Err(self.failed("reading a bucket", kept, &error)),
-            };
-            sequence = message.sequence;
-            // An entry of a newer version, or a mark that something was removed, is nobody's here.
-            if let Ok(value) = serde_json::from_slice(&message.payload) {
-                found.push((sequence, message.subject.to_string(), value));
+            let batch = self.read_batch(kept, &subject, sequence, most - found.len()).await?;
+            for (at, subject, payload) in batch.messages {
+                sequence = at;
+                // An entry of a newer version, or a mark that something was removed, is nobody's here.
+                if let Ok(value) = serde_json::from_slice(&payload) {
+                    found.push((at, subject, value));
+                }
+            }
+            if batch.is_last {
+                break;
             }
         }
-        Ok(found)
+        Ok((sequence, found))
     }
 
-    pub(super) async fn scan_plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
-        let found = self.scan::<PlanEntry>(Kept::Plans, ">", 0, usize::MAX).await?;
+    async fn read_plans(&self) -> Result<(u64, Vec<(PlanId, PlanEntry)>), FleetError> {
+        let (end, found) = self.scan::<PlanEntry>(Kept::Plans, ">", 0, usize::MAX).await?;
         let named = |(_, subject, entry): (u64, String, PlanEntry)| {
             Some((subject.rsplit('.').next()?.parse().ok()?, entry))
         };
-        Ok(found.into_iter().filter_map(named).collect())
+        Ok((end, found.into_iter().filter_map(named).collect()))
     }
 
-    /// The plans, at most as old as [`LOOK`]; read again only when one has changed.
+    pub(super) async fn scan_plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
+        Ok(self.read_plans().await?.1)
+    }
+
+    /// The plans, at most as old as [`LOOK`] or the last change that was heard of; read again only when one has changed.
     pub(super) async fn known_plans(&self) -> Result<BTreeMap<PlanId, Arc<PlanEntry>>, FleetError> {
-        let at = {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
-                return Ok(known.plans.clone());
-            }
-            known.at
-        };
+        let bell = self.plan_changes().await;
+        if let Some(plans) = self.fresh_plans(bell.rings()) {
+            return Ok(plans);
+        }
+        // One looks for all slots.
+        let _looking = self.looking.lock().await;
+        let changes = bell.rings();
+        if let Some(plans) = self.fresh_plans(changes) {
+            return Ok(plans);
+        }
+        let at = self.known.lock().unwrap_or_else(PoisonError::into_inner).at;
         let stream = self.stream(Kept::Plans).await?;
         let info = stream.get_info().await;
         let info = info.map_err(|error| self.failed("looking at a stream", Kept::Plans, &error))?;
-        let end = info.state.last_sequence;
-        let plans = if at == Some(end) { None } else { Some(self.scan_plans().await?) };
+        let is_new = at != Some(info.state.last_sequence);
+        let read = if is_new { Some(self.read_plans().await?) } else { None };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plans) = plans {
+        if let Some((end, plans)) = read {
             known.plans = plans.into_iter().map(|(id, entry)| (id, Arc::new(entry))).collect();
+            // What was read, and not what there should be: a follower may not have all yet.
             known.at = Some(end);
         }
-        known.looked = Some(Instant::now());
+        (known.looked, known.heard) = (Some(Instant::now()), changes);
         Ok(known.plans.clone())
+    }
+
+    fn fresh_plans(&self, changes: u64) -> Option<BTreeMap<PlanId, Arc<PlanEntry>>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = known.looked.is_some_and(|looked| looked.elapsed() < LOOK);
+        (is_fresh && known.heard == changes).then(|| known.plans.clone())
     }
 
     pub(super) async fn report_worker(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
@@ -196,7 +230,7 @@ impl NatsFleet {
     }
 
     pub(super) async fn scan_workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
-        let found = self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await?;
+        let (_, found) = self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await?;
         let mut workers: Vec<WorkerInfo> = found.into_iter().map(|(_, _, info)| info).collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(workers)

@@ -22,6 +22,7 @@ use super::NatsFleet;
 use super::error::{Refused, chain, refused};
 use super::init::{differences, to_value};
 use super::name::{Kept, advisory, consumer, job_subject, plan_subjects, token_of};
+use super::news::DONE;
 use crate::fleet::FleetError;
 use crate::id::{AttemptId, Class, PlanId, RunToken};
 use crate::job::{Dead, Job, Lease, LeaseState, Queue, Receipt, Refusal};
@@ -71,14 +72,6 @@ impl NatsTicket {
             }
         }
         if self.is_held(ack_wait) { LeaseState::Held } else { LeaseState::MaybeLost }
-    }
-
-    pub(super) async fn done(&self) -> Result<(), FleetError> {
-        let told = self.acker.double_ack().await;
-        told.map_err(|error| FleetError::Server {
-            action: "ending a job",
-            reason: error.to_string(),
-        })
     }
 
     pub(super) async fn release(
@@ -221,7 +214,7 @@ impl NatsFleet {
     ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
         let plans = self.in_turn(classes, except).await?;
         match &plans[..] {
-            [] => tokio::time::sleep(wait.min(TURN)).await,
+            [] => self.wait_for_plans(wait.min(TURN)).await,
             [(id, entry)] => return self.pull_from(queue, id, entry, wait).await,
             [first, ..] => {
                 for (id, entry) in &plans {
@@ -290,7 +283,7 @@ impl NatsFleet {
     ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
         let Some(consumer) = self.consumer(queue, id, entry).await? else {
             // The plan has ended, or its queue is being made again.
-            tokio::time::sleep(wait.min(TURN)).await;
+            self.wait_for_plans(wait.min(TURN)).await;
             return Ok(None);
         };
         // A pull without an end would wait for ever at a plan that has reached its cap.
@@ -377,11 +370,25 @@ impl NatsFleet {
                 format!("+TERM {} {}", lease.token(), why.replace(['\r', '\n'], " "))
             }
         };
+        self.answer(lease, "giving a job up", text).await
+    }
+
+    /// Says that a job is done, and waits until the server knows.
+    pub(super) async fn acknowledge(&self, lease: &Lease<NatsTicket>) -> Result<(), FleetError> {
+        self.answer(lease, "ending a job", DONE.to_owned()).await
+    }
+
+    async fn answer(
+        &self,
+        lease: &Lease<NatsTicket>,
+        action: &'static str,
+        text: String,
+    ) -> Result<(), FleetError> {
         let told = self.client.request(lease.ticket.reply.clone(), text.into()).await;
         match told {
             // The consumer is gone, and the job with it.
             Err(error) if error.kind() != RequestErrorKind::NoResponders => {
-                Err(self.failed("giving a job up", Kept::jobs(lease.queue), &error))
+                Err(self.failed(action, Kept::jobs(lease.queue), &error))
             }
             Ok(_) | Err(_) => Ok(()),
         }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::message::PublishMessage;
 
 use super::NatsFleet;
+use super::error::{Refused, chain, refused};
 use super::name::{Kept, result_key};
 use crate::fail_point::FailPoint;
 use crate::fleet::FleetError;
@@ -52,7 +53,8 @@ impl NatsFleet {
                 Ok(None) | Err(FleetError::Server { .. }) => {}
                 Err(other) => return Err(other),
             }
-            if self.heard.is_denied() || began.elapsed() > PATIENCE {
+            let is_final = refused(&chain(&error)) == Refused::Full || self.heard.is_denied();
+            if is_final || began.elapsed() > PATIENCE {
                 return Err(self.failed("storing a result", kept, &error));
             }
             tokio::time::sleep(pause).await;
@@ -77,7 +79,7 @@ impl NatsFleet {
         after: Revision,
     ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
         let filter = result_key(id, "*");
-        let found = self.scan(Kept::results(queue), &filter, after.0, PAGE).await?;
+        let (_, found) = self.scan(Kept::results(queue), &filter, after.0, PAGE).await?;
         Ok(found.into_iter().map(|(sequence, _, record)| (Revision(sequence), record)).collect())
     }
 

@@ -2,40 +2,45 @@
 
 use std::fmt::Write as _;
 
+/// What a worker publishes to; `fleet init --server-config` writes it into the example.
+pub const WORKER_PUBLISHES: &[&str] = &[
+    // Plans, and the state of queues.
+    "$JS.API.INFO",
+    "$JS.API.STREAM.INFO.KV_SG_PLAN",
+    "$JS.API.STREAM.MSG.GET.KV_SG_PLAN",
+    "$JS.API.DIRECT.GET.KV_SG_PLAN.>",
+    "$JS.API.DIRECT.GET.KV_SG_PLAN",
+    // Jobs: look at a plan's consumer, pull, acknowledge.
+    "$JS.API.CONSUMER.INFO.SG_RUNS.*",
+    "$JS.API.CONSUMER.INFO.SG_GRADES.*",
+    "$JS.API.CONSUMER.MSG.NEXT.SG_RUNS.*",
+    "$JS.API.CONSUMER.MSG.NEXT.SG_GRADES.*",
+    "$JS.ACK.SG_RUNS.>",
+    "$JS.ACK.SG_GRADES.>",
+    // Results: write, and read back who won.
+    "$KV.SG_RESULTS.>",
+    "$KV.SG_SCORES.>",
+    "$JS.API.STREAM.MSG.GET.KV_SG_RESULTS",
+    "$JS.API.STREAM.MSG.GET.KV_SG_SCORES",
+    // Files: inputs are read, archives are written and read.
+    "$JS.API.STREAM.MSG.GET.OBJ_SG_INPUTS",
+    "$JS.API.DIRECT.GET.OBJ_SG_INPUTS",
+    "$JS.API.DIRECT.GET.OBJ_SG_INPUTS.>",
+    "$O.SG_ARCHIVES.>",
+    "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES",
+    "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES.>",
+    "$JS.API.STREAM.PURGE.OBJ_SG_ARCHIVES",
+    // Telling people that it is there.
+    "$KV.SG_STATUS.worker.*",
+    // Who else is there.
+    "$JS.API.DIRECT.GET.KV_SG_STATUS",
+    "$JS.API.DIRECT.GET.KV_SG_STATUS.>",
+];
+
 /// The text of a server's configuration with two roles, TLS, and settings under which nothing is lost.
 pub fn server_config() -> String {
-    let worker_publish = [
-        // Plans, and the state of queues.
-        "$JS.API.INFO",
-        "$JS.API.STREAM.INFO.KV_SG_PLAN",
-        "$JS.API.STREAM.MSG.GET.KV_SG_PLAN",
-        "$JS.API.DIRECT.GET.KV_SG_PLAN.>",
-        "$JS.API.DIRECT.GET.KV_SG_PLAN",
-        // Jobs: look at a plan's consumer, pull, acknowledge.
-        "$JS.API.CONSUMER.INFO.SG_RUNS.*",
-        "$JS.API.CONSUMER.INFO.SG_GRADES.*",
-        "$JS.API.CONSUMER.MSG.NEXT.SG_RUNS.*",
-        "$JS.API.CONSUMER.MSG.NEXT.SG_GRADES.*",
-        "$JS.ACK.SG_RUNS.>",
-        "$JS.ACK.SG_GRADES.>",
-        // Results: write, and read back who won.
-        "$KV.SG_RESULTS.>",
-        "$KV.SG_SCORES.>",
-        "$JS.API.STREAM.MSG.GET.KV_SG_RESULTS",
-        "$JS.API.STREAM.MSG.GET.KV_SG_SCORES",
-        // Files: inputs are read, archives are written and read.
-        "$JS.API.STREAM.MSG.GET.OBJ_SG_INPUTS",
-        "$JS.API.DIRECT.GET.OBJ_SG_INPUTS",
-        "$JS.API.DIRECT.GET.OBJ_SG_INPUTS.>",
-        "$O.SG_ARCHIVES.>",
-        "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES",
-        "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES.>",
-        "$JS.API.STREAM.PURGE.OBJ_SG_ARCHIVES",
-        // Telling people that it is there.
-        "$KV.SG_STATUS.worker.*",
-    ];
     let mut allowed = String::new();
-    for subject in worker_publish {
+    for subject in WORKER_PUBLISHES {
         let _ = writeln!(allowed, "        \"{subject}\"");
     }
     format!(
@@ -74,7 +79,8 @@ authorization {{
 {allowed}      ]
     }}
     # A worker named w1 (`fleet worker --name w1`) reads its own answers. With `_INBOX_>` all workers could read all.
-    subscribe: ["_INBOX_w1.>"]
+    # The other subject tells it at once that a plan is new or over; without it, it looks twice a second.
+    subscribe: ["_INBOX_w1.>", "sg.v1.ctl.*"]
   }}
   users: [
     {{ user: coordinator, password: $FLEET_COORDINATOR_PASSWORD, permissions: $coordinator }}

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillgauge_core::package::{Links, UnpackLimits, unpack_folder};
+use skillgauge_core::package::Links;
+use skillgauge_core::scratch::PrivateFolder;
 use tokio::sync::Mutex;
 
+use crate::archive::unpack;
 use crate::fleet::{Fleet, FleetError};
 use crate::manifest::{Bundle, Manifest};
-
-/// More than anything of ours has.
-pub(crate) const LIMITS: UnpackLimits = UnpackLimits { bytes: 1 << 30, entries: 100_000 };
 
 /// What a worker has fetched.
 #[derive(Debug)]
 pub(super) struct Bundles {
-    folder: tempfile::TempDir,
+    folder: PrivateFolder,
     known: Mutex<Known>,
 }
 
@@ -28,8 +27,13 @@ struct Known {
 
 impl Bundles {
     pub(super) fn new(scratch: &Path) -> Result<Self, FleetError> {
-        let folder = tempfile::Builder::new().prefix("skillgauge-worker-").tempdir_in(scratch)?;
+        let folder = PrivateFolder::new(scratch, "worker-")?;
         Ok(Self { folder, known: Mutex::default() })
+    }
+
+    /// Where everything of this worker is.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// A private folder for one job.
@@ -69,21 +73,9 @@ impl Bundles {
         let file = self.folder.path().join(format!("{}.zip", bundle.sha256));
         fleet.get_input(&bundle.sha256, &file).await?;
         let folder = self.folder.path().join(&bundle.sha256);
-        unpack(&file, &folder, Links::Inside, &bundle.sha256)?;
+        unpack(fs_err::File::open(&file)?, &folder, Links::Inside, &bundle.sha256)?;
         fs_err::remove_file(&file)?;
         known.folders.insert(bundle.sha256.clone(), folder.clone());
         Ok(folder.join(&bundle.folder))
     }
-}
-
-/// Unpacks an archive whose digest is right already; what is wrong with it is its maker's fault.
-pub(crate) fn unpack(
-    file: &Path,
-    folder: &Path,
-    links: Links,
-    name: &str,
-) -> Result<(), FleetError> {
-    let unpacked = unpack_folder(fs_err::File::open(file)?, folder, links, LIMITS);
-    unpacked
-        .map_err(|error| FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillgauge_core::check::compile_suite;
-use skillgauge_core::package::Links;
 use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::Suite;
 use skillgauge_run::grade::Judge;
@@ -12,11 +11,10 @@ use skillgauge_run::iteration::{Budget, Evaluate as _, Evaluator, EvaluatorSetti
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::bundle::unpack;
 use super::job::{Kept, Made, Reach, Worked};
-use super::run::pack;
+use crate::archive::pack;
 use crate::fleet::Fleet;
-use crate::job::{Lease, Queue, Standing};
+use crate::job::{Graded, Lease, Queue, Standing};
 use crate::manifest::Manifest;
 
 impl<F: Fleet> Shared<F> {
@@ -33,10 +31,8 @@ impl<F: Fleet> Shared<F> {
         let manifest = self.bundles.manifest(&*self.fleet, &lease.entry.manifest).await?;
         let judge = self.judge(&manifest)?;
         let folder = self.bundles.job_folder()?;
-        let file = folder.path().join("fetched.zip");
-        self.fleet.get_archive(&archive, &file).await?;
         let run = RunDir::at(folder.path().join("run"));
-        unpack(&file, run.root(), Links::Refused, &archive.name)?;
+        archive.unpack(&*self.fleet, run.root()).await?;
         let record = run.record().map_err(|error| kept(error.to_string()))?;
         let budget = Arc::new(Budget::default());
         let workspace = Workspace::at(folder.path().join("workspace"));
@@ -50,22 +46,23 @@ impl<F: Fleet> Shared<F> {
             .filter(|file| file.is_file())
             .filter_map(|file| Some(file.strip_prefix(run.root()).ok()?.to_owned()))
             .collect();
-        pack(run.root(), below, &archive).await?;
+        let archive = pack(run.root(), below, &archive).await?;
         let spent = budget.spent();
-        Ok(Worked::Made(Made {
-            standing: Standing::Graded {
+        Ok(Worked::Made(Box::new(Made {
+            standing: Standing::Graded(Graded {
                 passed: evaluated.passed,
                 total: evaluated.total,
                 gated: evaluated.gated,
                 judge_errors: evaluated.judge_errors,
                 cost_usd: (spent.unknown_costs == 0).then_some(spent.cost_usd),
                 calls: spent.model_calls,
-            },
+            }),
+            grading: None,
             agent_version: None,
             summary: format!("{} of {} passed", evaluated.passed, evaluated.total),
             archive,
             folder,
-        }))
+        })))
     }
 
     /// The judge of the plan, with the keys of this machine.
@@ -76,7 +73,8 @@ impl<F: Fleet> Shared<F> {
         judge.map(Some).map_err(|why| Kept { why, reach: Reach::Plan })
     }
 
-    async fn evaluator(
+    /// Checks, and asks the judge if there is one, with the files of the plan.
+    pub(super) async fn evaluator(
         &self,
         manifest: &Manifest,
         judge: Option<Judge>,

@@ -4,18 +4,21 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::{Shared, WorkerEvent};
+use crate::archive::Packed;
 use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::AttemptId;
 use crate::job::{
-    ArchiveName, ArchiveRef, Commit, Lease, LeaseState, Queue, Refusal, ResultRecord, Standing,
+    ArchiveName, ArchiveRef, Commit, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Standing,
 };
 use crate::plan::PlanState;
 
-/// How often a worker looks whether the plan of a job is still wanted.
+/// How often a worker looks whether the plan of a job is still wanted, if it does not hear of a change.
 const LOOK: Duration = Duration::from_secs(1);
 /// The first pause before a job is given out again; it doubles each time.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
@@ -26,7 +29,7 @@ const NO_ROOM: Duration = Duration::from_secs(10);
 /// What came of the work on a job.
 pub(super) enum Worked {
     /// There is something to store.
-    Made(Made),
+    Made(Box<Made>),
     /// There already is a result.
     NotNeeded,
 }
@@ -34,10 +37,11 @@ pub(super) enum Worked {
 /// A result that is not stored yet.
 pub(super) struct Made {
     pub(super) standing: Standing,
+    pub(super) grading: Option<Graded>,
     pub(super) agent_version: Option<String>,
     /// For people.
     pub(super) summary: String,
-    pub(super) archive: std::path::PathBuf,
+    pub(super) archive: Packed,
     /// Holds the archive.
     pub(super) folder: tempfile::TempDir,
 }
@@ -62,7 +66,12 @@ pub(super) enum Reach {
 
 impl From<FleetError> for Kept {
     fn from(error: FleetError) -> Self {
-        Self { why: error.to_string(), reach: Reach::Job }
+        let reach = match error {
+            // Somebody else has the folder that the archive is in.
+            FleetError::NoFolder { .. } => Reach::Plan,
+            _ => Reach::Job,
+        };
+        Self { why: error.to_string(), reach }
     }
 }
 
@@ -82,7 +91,8 @@ struct Watched {
 }
 
 impl<F: Fleet> Shared<F> {
-    pub(super) async fn do_job(&self, lease: Lease<F::Ticket>) {
+    /// Does a job in a slot.
+    pub(super) async fn do_job(&self, lease: Lease<F::Ticket>, slot: OwnedSemaphorePermit) {
         let (queue, run, delivered) = (lease.queue, lease.run.clone(), lease.delivered);
         self.tell(&WorkerEvent::Taken { queue, run, delivered });
         *self
@@ -97,7 +107,7 @@ impl<F: Fleet> Shared<F> {
             end = self.work(&lease, &cancel, &watched) => end,
             () = self.watch(&lease, &cancel, &watched) => unreachable_watch(),
         };
-        self.settle(&lease, end, &watched).await;
+        self.settle(&lease, end, &watched, slot).await;
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = running.get_mut(&lease.plan) {
             *count = count.saturating_sub(1);
@@ -124,7 +134,7 @@ impl<F: Fleet> Shared<F> {
         };
         let look = async {
             loop {
-                tokio::time::sleep(LOOK).await;
+                self.fleet.plans_change(LOOK).await;
                 if matches!(self.fleet.is_running(&lease.plan).await, Ok(false)) {
                     watched.is_unwanted.store(true, Ordering::Relaxed);
                     cancel.cancel();
@@ -165,7 +175,7 @@ impl<F: Fleet> Shared<F> {
             };
         if !is_wanted {
             watched.is_unwanted.store(true, Ordering::Relaxed);
-            let _ = self.fleet.remove_archive(&archive).await;
+            let _ = archive.remove(&*self.fleet).await;
             return Err(Kept { why: "the plan was cancelled".to_owned(), reach: Reach::Job });
         }
         let record = ResultRecord {
@@ -177,11 +187,12 @@ impl<F: Fleet> Shared<F> {
             agent_version: made.agent_version,
             standing: made.standing,
             archive: Some(archive.clone()),
+            grading: made.grading,
         };
-        let commit = self.fleet.commit(lease.queue, &lease.plan, &record).await?;
+        let commit = self.commit(lease, &record, cancel).await?;
         if let Commit::Lost { .. } = commit {
             // The janitor removes it if this does not work.
-            let _ = self.fleet.remove_archive(&archive).await;
+            let _ = archive.remove(&*self.fleet).await;
         }
         let (queue, run, summary) = (lease.queue, lease.run.clone(), made.summary);
         self.tell(&WorkerEvent::Stored { queue, run, summary, commit: commit.clone() });
@@ -197,25 +208,62 @@ impl<F: Fleet> Shared<F> {
         cancel: &CancellationToken,
     ) -> Result<ArchiveRef, Kept> {
         let mut name = lease.archive_name();
+        if let Some(small) = made.archive.small(&name, lease.entry.small_archive) {
+            return Ok(small);
+        }
+        let file = made.archive.file()?;
         loop {
-            let error = match self.fleet.put_archive(&name, &made.archive).await {
+            let error = match self.fleet.put_archive(&name, file).await {
                 Ok(archive) => return Ok(archive),
                 Err(error @ FleetError::Full { .. }) => error,
                 Err(error) => return Err(error.into()),
             };
-            *self.paused.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(Instant::now() + NO_ROOM);
-            self.tell(&WorkerEvent::Trouble { message: format!("{error}; this worker waits") });
-            let part = ArchiveRef { name: name.text, size: 0, sha256: String::new() };
+            let part = ArchiveRef {
+                name: name.text,
+                size: 0,
+                sha256: String::new(),
+                uri: None,
+                bytes: None,
+            };
             // What was stored of it takes room; the janitor removes it if this does not work.
             let _ = self.fleet.remove_archive(&part).await;
-            tokio::select! {
-                () = cancel.cancelled() => return Err(error.into()),
-                () = tokio::time::sleep(NO_ROOM / 2) => {}
-            }
+            self.wait_until_there_may_be_room(error, cancel).await?;
             // Chunks have numbers, and the server remembers those that it has seen: another name, other numbers.
             let (plan, token) = (&lease.plan, lease.token());
             name = ArchiveName::new(lease.queue, plan, &token, AttemptId::new());
+        }
+    }
+
+    /// Makes a record the result. A full bucket is waited for here, too: a small archive is in the record.
+    async fn commit(
+        &self,
+        lease: &Lease<F::Ticket>,
+        record: &ResultRecord,
+        cancel: &CancellationToken,
+    ) -> Result<Commit, Kept> {
+        loop {
+            match self.fleet.commit(lease.queue, &lease.plan, record).await {
+                Ok(commit) => return Ok(commit),
+                Err(error @ FleetError::Full { .. }) => {
+                    self.wait_until_there_may_be_room(error, cancel).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Says that there is no room, and takes no more jobs meanwhile.
+    async fn wait_until_there_may_be_room(
+        &self,
+        full: FleetError,
+        cancel: &CancellationToken,
+    ) -> Result<(), Kept> {
+        *self.paused.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Instant::now() + NO_ROOM);
+        self.tell(&WorkerEvent::Trouble { message: format!("{full}; this worker waits") });
+        tokio::select! {
+            () = cancel.cancelled() => Err(full.into()),
+            () = tokio::time::sleep(NO_ROOM / 2) => Ok(()),
         }
     }
 
@@ -225,10 +273,13 @@ impl<F: Fleet> Shared<F> {
         lease: &Lease<F::Ticket>,
         end: Result<Option<Commit>, Kept>,
         watched: &Watched,
+        slot: OwnedSemaphorePermit,
     ) {
         let Err(kept) = end else {
             FailPoint::BeforeAck.reach(self.settings.fail_point);
             self.done.fetch_add(1, Ordering::Relaxed);
+            // The result is stored, so the slot is free while the server hears of it.
+            drop(slot);
             // If this fails the job is given out again, and whoever gets it finds the result.
             let _ = self.fleet.done(lease).await;
             return;

@@ -1,7 +1,7 @@
 //! A worker: takes jobs, one for each free slot, and stores what comes of them.
 //!
 //! ```text
-//! slot free --> next --> lease --+--> run or grade --> archive --> upload --> commit --> done
+//! slot free --> next --> lease --+--> run or grade --> archive --> upload if large --> commit --> done
 //!                                '--> heartbeat; is the plan still wanted?
 //! ```
 //!
@@ -9,6 +9,7 @@
 //! given back, and given up only when it was tried often enough.
 
 mod bundle;
+mod check;
 mod grade;
 mod job;
 mod run;
@@ -33,8 +34,7 @@ use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId};
 use crate::job::{Commit, Queue, WorkerInfo};
 use bundle::Bundles;
-pub(crate) use bundle::unpack;
-pub(crate) use run::pack;
+use check::Checkers;
 
 /// How long a worker waits for a job before it looks around.
 const WAIT: Duration = Duration::from_secs(2);
@@ -150,6 +150,7 @@ struct Shared<F> {
     fleet: Arc<F>,
     settings: WorkerSettings,
     bundles: Bundles,
+    checkers: Checkers,
     on_event: OnWorkerEvent,
     /// Fires when jobs under way shall end and be given back.
     abandon: CancellationToken,
@@ -175,6 +176,7 @@ impl<F: Fleet> Worker<F> {
         let shared = Shared {
             fleet,
             bundles,
+            checkers: Checkers::default(),
             on_event,
             abandon: CancellationToken::new(),
             running: Mutex::default(),
@@ -253,13 +255,14 @@ impl<F: Fleet> Shared<F> {
                 Ok(Some(lease)) => {
                     pause = Duration::from_millis(100);
                     let shared = Arc::clone(&self);
-                    jobs.spawn(async move {
-                        shared.do_job(lease).await;
-                        drop(permit);
-                    });
+                    jobs.spawn(async move { shared.do_job(lease, permit).await });
                 }
                 Ok(None) => {}
-                Err(error @ (FleetError::Denied { .. } | FleetError::TooOld { .. })) => {
+                Err(
+                    error @ (FleetError::Denied { .. }
+                    | FleetError::TooOld { .. }
+                    | FleetError::Expired { .. }),
+                ) => {
                     end = Err(error);
                     break;
                 }

@@ -1,8 +1,8 @@
-//! A run as a job: the files to their places, the same executor as everywhere, the run's folder as an archive.
+//! A run as a job: the files to their places, the same executor and the same checks as everywhere, the run's folder as an
+//! archive.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use skillgauge_core::package::{Links, pack_folder};
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::record::RunRecord;
 use skillgauge_run::agent::AgentTask;
@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
-use crate::fleet::{Fleet, FleetError};
+use crate::archive::pack;
+use crate::fleet::Fleet;
 use crate::job::{Lease, Standing};
 use crate::manifest::Manifest;
 
@@ -25,7 +26,7 @@ impl<F: Fleet> Shared<F> {
         let manifest = self.bundles.manifest(&*self.fleet, &lease.entry.manifest).await?;
         let task = self.placed_task(&manifest, lease).await?;
         let folder = self.bundles.job_folder()?;
-        let iteration = Iteration::at(folder.path().join("iteration"));
+        let iteration = Iteration::passing(folder.path());
         let spec = RunSpec { id: lease.run.clone(), task };
         let rules = RetryRules::for_runs().retries(lease.entry.retries);
         let skill = &manifest.record.skill_name;
@@ -41,19 +42,24 @@ impl<F: Fleet> Shared<F> {
         if !record.reason.is_result() {
             return Err(no_result(&record));
         }
+        let grading = self.check(lease, &manifest, &dir, &record, cancel).await;
+        if cancel.is_cancelled() {
+            return Err(Kept { why: "stopped".to_owned(), reach: Reach::Job });
+        }
         let archive = folder.path().join("run.zip");
-        pack(dir.root(), vec![PathBuf::new()], &archive).await?;
-        Ok(Worked::Made(Made {
+        let archive = pack(dir.root(), vec![PathBuf::new()], &archive).await?;
+        Ok(Worked::Made(Box::new(Made {
             standing: Standing::Ran {
                 outcome: record.outcome,
                 reason: record.reason,
                 seconds: record.seconds.as_f64(),
             },
+            grading,
             agent_version: record.agent_version.clone(),
             summary: format!("{} in {:.1} s", record.outcome, record.seconds.as_f64()),
             archive,
             folder,
-        }))
+        })))
     }
 
     /// The task with all of its files on this machine.
@@ -85,25 +91,4 @@ fn no_result(record: &RunRecord) -> Kept {
     let message = record.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
     let reach = if record.reason.stops_all() { Reach::Worker } else { Reach::Job };
     Kept { why: format!("{} ({}){message}", record.outcome, record.reason), reach }
-}
-
-/// Packs files of a folder, off the event loop: heartbeats go on. Links are left out, and outputs hold none.
-pub(crate) async fn pack(
-    root: &Path,
-    below: Vec<PathBuf>,
-    archive: &Path,
-) -> Result<(), FleetError> {
-    let name = root.display().to_string();
-    let damaged = |reason: String| FleetError::Damaged { name, reason };
-    let (root, archive) = (root.to_owned(), archive.to_owned());
-    let packing = tokio::task::spawn_blocking(move || {
-        let below: Vec<&Path> = below.iter().map(PathBuf::as_path).collect();
-        let file = fs_err::File::create(archive).map_err(|error| error.to_string())?;
-        pack_folder(&root, &below, Links::Refused, file).map_err(|error| error.to_string())
-    });
-    match packing.await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(reason)) => Err(damaged(reason)),
-        Err(error) => Err(damaged(error.to_string())),
-    }
 }

@@ -4,77 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use skillgauge_cluster::{
-    Caps, Class, Commit, Connect, Fleet, InitSettings, Lease, LeaseState, LocalFleet, NatsFleet,
-    PlanEntry, PlanId, PlanState, Queue, Refusal, ResultRecord, Revision, RunToken, Standing,
-    Times, WorkerInfo,
+    ArchiveName, ArchiveRef, Caps, Class, Commit, Connect, Fleet, FleetError, FleetStatus,
+    InitSettings, LeaseState, LocalFleet, NatsFleet, PlanEntry, PlanState, Queue, Refusal,
+    ResultRecord, Revision, RunToken, SharedFolder, Tidied, WorkerInfo,
 };
-use skillgauge_core::plan::RunId;
-use skillgauge_format::transcript::{Outcome, Reason};
 use skillgauge_testkit::nats::NatsServer;
 
-const SOON: Duration = Duration::from_millis(400);
-const LONG: Duration = Duration::from_secs(20);
-
-fn plan(digit: char) -> PlanId {
-    digit.to_string().repeat(20).parse().unwrap()
-}
-
-fn entry(ack_wait_ms: u64) -> PlanEntry {
-    PlanEntry {
-        manifest: "m".to_owned(),
-        state: PlanState::Running,
-        caps: Caps { runs: 8, grades: 2 },
-        class: Class::any(),
-        times: Times { ack_wait_ms, heartbeat_ms: ack_wait_ms / 3, max_deliver: 3 },
-        tool_version: "0".to_owned(),
-        skill: "s".to_owned(),
-        agent: "a".to_owned(),
-        model: None,
-        judge: None,
-        timeout_seconds: 1.0,
-        retries: 0,
-        planned: 3,
-        submitted: 0,
-    }
-}
-
-fn runs(count: u32) -> Vec<RunId> {
-    (1..=count).map(|number| format!("eval-a/with_skill/run-{number}").parse().unwrap()).collect()
-}
-
-fn record<T>(lease: &Lease<T>) -> ResultRecord {
-    ResultRecord {
-        run: lease.run.clone(),
-        attempt: lease.attempt.clone(),
-        delivered: lease.delivered,
-        worker: "w".to_owned(),
-        tool_version: "0".to_owned(),
-        agent_version: None,
-        standing: Standing::Ran {
-            outcome: Outcome::Completed,
-            reason: Reason::Completed,
-            seconds: 1.0,
-        },
-        archive: None,
-    }
-}
-
-async fn next<F: Fleet>(fleet: &F, queue: Queue, wait: Duration) -> Option<Lease<F::Ticket>> {
-    let until = std::time::Instant::now() + wait;
-    loop {
-        let found = fleet.next(queue, &[Class::any()], &BTreeSet::new(), SOON).await.unwrap();
-        if found.is_some() || std::time::Instant::now() >= until {
-            return found;
-        }
-    }
-}
-
-async fn begin<F: Fleet>(fleet: &F, id: &PlanId, entry: &PlanEntry, count: u32) -> Vec<RunId> {
-    let runs = runs(count);
-    fleet.put_plan(id, entry).await.unwrap();
-    fleet.publish(Queue::Runs, id, entry, &runs).await.unwrap();
-    runs
-}
+use crate::example::{LONG, SOON, begin, entry, graded, next, plan, ran, record, runs};
 
 /// All of it, on a fleet that nobody else uses.
 async fn suite<F: Fleet>(fleet: &F) {
@@ -85,8 +21,11 @@ async fn suite<F: Fleet>(fleet: &F) {
     heartbeats_keep_a_job_and_silence_loses_it(fleet).await;
     a_job_that_fails_too_often_is_dead_and_can_be_done_again(fleet).await;
     cancelling_empties_the_queue_and_is_seen(fleet).await;
+    what_is_stored_after_a_cancel_does_not_count_and_goes(fleet).await;
     caps_and_classes_are_kept_and_plans_take_turns(fleet).await;
     files_come_back_as_they_were_and_orphans_go(fleet).await;
+    results_of_any_number_and_size_are_read_in_order(fleet).await;
+    news_end_a_wait(fleet).await;
     workers_are_seen(fleet).await;
 }
 
@@ -226,6 +165,60 @@ async fn cancelling_empties_the_queue_and_is_seen<F: Fleet>(fleet: &F) {
     fleet.end_plan(&id, PlanState::Finished).await.unwrap();
 }
 
+/// A worker looks at the plan, somebody cancels it, the worker stores what it has.
+async fn what_is_stored_after_a_cancel_does_not_count_and_goes<F: Fleet>(fleet: &F) {
+    let (id, entry) = (plan('e'), entry(30_000));
+    begin(fleet, &id, &entry, 4).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, back) = (folder.path().join("a"), folder.path().join("b"));
+    fs_err::write(&file, vec![7; 200_000]).unwrap();
+    let mut stored = Vec::new();
+    for queue in [Queue::Runs, Queue::Grades, Queue::Runs, Queue::Grades] {
+        if stored.len() == 2 {
+            fleet.end_plan(&id, PlanState::Cancelled).await.unwrap();
+            // Told twice, it is still the first that decides.
+            fleet.end_plan(&id, PlanState::Cancelled).await.unwrap();
+        }
+        let (number, attempt) = (1 + stored.len() / 2, skillgauge_cluster::AttemptId::new());
+        let run = runs(4).remove(number);
+        let name = ArchiveName::new(queue, &id, &RunToken::of(&id, &run), attempt.clone());
+        let archive = fleet.put_archive(&name, &file).await.unwrap();
+        let standing = match queue {
+            Queue::Runs => ran().standing,
+            Queue::Grades => graded(),
+        };
+        let archived = Some(archive.clone());
+        let record = ResultRecord { run, attempt, standing, archive: archived, ..ran() };
+        assert_eq!(fleet.commit(queue, &id, &record).await.unwrap(), Commit::Won);
+        if stored.len() == 3 {
+            fleet.end_plan(&id, PlanState::Cancelled).await.unwrap();
+        }
+        stored.push((queue, record, archive));
+    }
+    let entry = fleet.plan(&id).await.unwrap().unwrap();
+    for (queue, record) in [(Queue::Runs, 0), (Queue::Grades, 1)] {
+        let found = fleet.results(queue, &id, Revision::default()).await.unwrap();
+        let (counting, late): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(revision, _)| entry.counts(queue, *revision));
+        assert_eq!((counting.len(), late.len()), (1, 1), "{queue:?}");
+        assert_eq!(counting[0].1, stored[record].1);
+    }
+    let status = FleetStatus::read(fleet, Some(&id)).await.unwrap();
+    assert_eq!((status.plans[0].done, status.plans[0].graded), (1, 1));
+    assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().late, 2);
+    assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().late, 0);
+    let left = fleet.tidy(&id, Duration::ZERO).await.unwrap();
+    assert_eq!((left.archives, left.uploads), (0, 0), "their archives went with them");
+    for (number, (queue, record, archive)) in stored.iter().enumerate() {
+        let token = RunToken::of(&id, &record.run);
+        let is_there = fleet.result(*queue, &id, &token).await.unwrap().is_some();
+        assert_eq!(is_there, number < 2, "{number}");
+        if is_there {
+            fleet.get_archive(archive, &back).await.unwrap();
+        }
+    }
+}
+
 async fn caps_and_classes_are_kept_and_plans_take_turns<F: Fleet>(fleet: &F) {
     let (one, other) = (plan('8'), plan('9'));
     let capped = PlanEntry { caps: Caps { runs: 2, grades: 1 }, ..entry(30_000) };
@@ -282,6 +275,65 @@ async fn files_come_back_as_they_were_and_orphans_go<F: Fleet>(fleet: &F) {
     fleet.end_plan(&id, PlanState::Finished).await.unwrap();
 }
 
+/// More than one page has, in messages and in bytes.
+async fn results_of_any_number_and_size_are_read_in_order<F: Fleet>(fleet: &F) {
+    let (id, entry) = (plan('c'), entry(30_000));
+    let runs = begin(fleet, &id, &entry, 300).await;
+    let lease = next(fleet, Queue::Runs, LONG).await.unwrap();
+    let mut committed = Vec::new();
+    for (run, size) in runs.into_iter().zip([10, 30_000].into_iter().cycle()) {
+        let archive = ArchiveRef {
+            name: "a".repeat(size),
+            size: 0,
+            sha256: String::new(),
+            uri: None,
+            bytes: None,
+        };
+        let result = ResultRecord { run, archive: Some(archive), ..record(&lease) };
+        assert_eq!(fleet.commit(Queue::Runs, &id, &result).await.unwrap(), Commit::Won);
+        committed.push(result);
+    }
+    let (mut after, mut read) = (Revision::default(), Vec::new());
+    loop {
+        let page = fleet.results(Queue::Runs, &id, after).await.unwrap();
+        let Some((last, _)) = page.last() else { break };
+        assert!(page.iter().all(|(revision, _)| *revision > after));
+        after = *last;
+        read.extend(page.into_iter().map(|(_, record)| record));
+    }
+    assert!(read == committed, "{} of {} were read", read.len(), committed.len());
+    fleet.end_plan(&id, PlanState::Finished).await.unwrap();
+}
+
+/// Each wait would take an hour, and the whole suite a few seconds.
+async fn news_end_a_wait<F: Fleet>(fleet: &F) {
+    let hour = Duration::from_hours(1);
+    let (id, entry) = (plan('d'), entry(30_000));
+    let submitting = async {
+        // Not before somebody listens.
+        tokio::time::sleep(SOON).await;
+        begin(fleet, &id, &entry, 2).await;
+    };
+    let heard = async { tokio::join!(fleet.plans_change(hour), submitting) };
+    assert!(tokio::time::timeout(LONG, heard).await.is_ok(), "a new plan is heard of");
+    fleet.results_come(&id, &entry, SOON).await;
+    let lease = next(fleet, Queue::Runs, LONG).await.unwrap();
+    fleet.commit(Queue::Runs, &id, &record(&lease)).await.unwrap();
+    fleet.done(&lease).await.unwrap();
+    // It came before anybody waited, and is not missed.
+    let heard = fleet.results_come(&id, &entry, hour);
+    assert!(tokio::time::timeout(LONG, heard).await.is_ok(), "a job that is done is heard of");
+    let waiting = tokio::time::timeout(SOON, fleet.results_come(&id, &entry, hour)).await;
+    assert!(waiting.is_err(), "nothing was done since");
+    let ending = async {
+        tokio::time::sleep(SOON).await;
+        fleet.end_plan(&id, PlanState::Cancelled).await.unwrap();
+    };
+    let heard = async { tokio::join!(fleet.plans_change(hour), ending) };
+    assert!(tokio::time::timeout(LONG, heard).await.is_ok(), "a cancel is heard of");
+    assert!(!fleet.is_running(&id).await.unwrap(), "and seen at once");
+}
+
 async fn workers_are_seen<F: Fleet>(fleet: &F) {
     let worker = WorkerInfo {
         name: "host.example-7".to_owned(),
@@ -324,6 +376,8 @@ pub(crate) async fn a_worker_works<F: Fleet>(coordinator: &F, worker: &F) {
     let info =
         WorkerInfo { name, tool_version, slots: 1, grade_slots: 0, running, done: 1, failed: 0 };
     worker.report(&info).await.unwrap();
+    assert_eq!(worker.workers().await.unwrap(), [info]);
+    assert!(worker.end_plan(&id, PlanState::Cancelled).await.is_err());
     assert!(worker.put_plan(&id, &entry).await.is_err());
     assert!(worker.publish(Queue::Runs, &id, &entry, &runs(3)).await.is_err());
     assert!(worker.put_input(&sha256.replace('e', "f"), &file).await.is_err());
@@ -335,11 +389,45 @@ async fn the_fleet_in_this_process_keeps_the_rules() {
     suite(&LocalFleet::new(folder.path())).await;
 }
 
-#[tokio::test]
-async fn the_fleet_on_nats_keeps_the_rules() {
-    let server = NatsServer::start().unwrap();
+async fn on_nats(server: &NatsServer) -> NatsFleet {
     let connect = Connect { url: server.url(), name: "test".to_owned(), ..Connect::default() };
     let fleet = NatsFleet::connect(&connect).await.unwrap();
     fleet.init(&InitSettings::default()).await.unwrap();
-    suite(&fleet).await;
+    fleet
+}
+
+#[tokio::test]
+async fn the_fleet_on_nats_keeps_the_rules() {
+    let server = NatsServer::start().unwrap();
+    Box::pin(suite(&on_nats(&server).await)).await;
+}
+
+/// Every archive is too large for the server.
+#[tokio::test]
+async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
+    let (server, folder) = (NatsServer::start().unwrap(), tempfile::tempdir().unwrap());
+    let fleet = on_nats(&server).await.sharing(Some(SharedFolder::new(folder.path(), 0)));
+    files_come_back_as_they_were_and_orphans_go(&fleet).await;
+    what_is_stored_after_a_cancel_does_not_count_and_goes(&fleet).await;
+    let (id, run) = (plan('d'), runs(1).remove(0));
+    let attempt = skillgauge_cluster::AttemptId::new();
+    let name = ArchiveName::new(Queue::Runs, &id, &RunToken::of(&id, &run), attempt);
+    let (file, back) = (folder.path().join("file"), folder.path().join("back"));
+    fs_err::write(&file, "content").unwrap();
+    let archive = fleet.put_archive(&name, &file).await.unwrap();
+    let place = folder.path().join(archive.uri.as_ref().unwrap().strip_prefix("shared:").unwrap());
+    assert_eq!(fs_err::read_to_string(&place).unwrap(), "content");
+    // Longer than what was stored, and half of an upload beside it.
+    fs_err::write(&place, "content and more").unwrap();
+    fs_err::write(place.with_extension("part"), "half").unwrap();
+    let error = fleet.get_archive(&archive, &back).await.unwrap_err();
+    assert!(matches!(error, FleetError::Damaged { .. }), "{error}");
+    assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap(), Tidied::default());
+    let tidied = fleet.tidy(&id, Duration::ZERO).await.unwrap();
+    assert_eq!((tidied.archives, tidied.uploads), (1, 1));
+    // Not mounted, or another folder: nothing is called damaged for that.
+    let error = fleet.get_archive(&archive, &back).await.unwrap_err();
+    assert!(matches!(error, FleetError::Folder { .. }), "{error}");
+    let error = on_nats(&server).await.get_archive(&archive, &back).await.unwrap_err();
+    assert!(matches!(error, FleetError::NoFolder { .. }), "{error}");
 }

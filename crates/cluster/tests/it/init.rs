@@ -1,11 +1,9 @@
 //! What `init` makes on a server, and which servers it refuses.
 
-use skillgauge_cluster::{
-    Connect, Credentials, FleetError, InitSettings, NatsFleet, server_config,
-};
+use skillgauge_cluster::{Connect, FleetError, InitSettings, NatsFleet, server_config};
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};
 
-fn connect(server: &NatsServer) -> Connect {
+pub(crate) fn connect(server: &NatsServer) -> Connect {
     Connect { url: server.url(), name: "test".to_owned(), ..Connect::default() }
 }
 
@@ -39,56 +37,11 @@ async fn a_server_that_is_too_old_is_refused() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_ends_and_is_not_shown() {
-    let config = "authorization { users: [ { user: u, password: right } ] }";
-    let server = NatsServer::start_with(NatsVersion::Current, Some(config)).unwrap();
-    let url = server.url().replace("nats://", "nats://u:wr0ng@");
-    let wrong = Connect { url, ..connect(&server) };
-    let error = NatsFleet::connect(&wrong).await.unwrap_err();
-    assert!(matches!(error, FleetError::Login { .. }), "{error}");
-    assert!(!error.to_string().contains("wr0ng"), "{error}");
-    let credentials = Credentials::Password {
-        user: "u".to_owned(),
-        password: skillgauge_run::model::Secret::new("right"),
-    };
-    let right = Connect { credentials, ..connect(&server) };
-    NatsFleet::connect(&right).await.unwrap();
-    let url = server.url().replace("nats://", "nats://u:ri%67ht@");
-    NatsFleet::connect(&Connect { url, ..connect(&server) }).await.unwrap();
-}
-
-#[tokio::test]
 async fn a_server_that_is_not_there_is_said_within_a_bounded_time() {
     let mut server = NatsServer::start().unwrap();
     server.kill();
     let error = NatsFleet::connect(&connect(&server)).await.unwrap_err();
     assert!(matches!(error, FleetError::Connect { .. }), "{error}");
-}
-
-/// A worker's login reaches its jobs and its results, and nothing else; a denial is said and no timeout.
-#[tokio::test]
-async fn the_roles_of_the_example_let_a_worker_work_and_nothing_more() {
-    let config = server_config();
-    // The example, without what belongs to a machine: certificates, addresses, folders.
-    let start = config.find("authorization").unwrap();
-    let roles = config[start..]
-        .replace("$FLEET_COORDINATOR_PASSWORD", "c")
-        .replace("$FLEET_WORKER_PASSWORD", "w");
-    let server = NatsServer::start_with(NatsVersion::Current, Some(&roles)).unwrap();
-    let login = |user: &str, password: &str| Connect {
-        credentials: Credentials::Password {
-            user: user.to_owned(),
-            password: skillgauge_run::model::Secret::new(password),
-        },
-        name: user.to_owned(),
-        ..connect(&server)
-    };
-    let coordinator = NatsFleet::connect(&login("coordinator", "c")).await.unwrap();
-    coordinator.init(&InitSettings::default()).await.unwrap();
-    let worker = NatsFleet::connect(&login("w1", "w")).await.unwrap();
-    let denied = worker.init(&InitSettings::default()).await.unwrap_err();
-    assert!(matches!(denied, FleetError::Denied { .. }), "{denied}");
-    crate::conformance::a_worker_works(&coordinator, &worker).await;
 }
 
 /// The quotes matter: without them the server takes a time for a number and only warns.
@@ -111,22 +64,4 @@ fn the_example_is_a_configuration_that_a_server_reads() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("WRN"), "{said}");
-}
-
-/// The certificates are for 127.0.0.1 and for tests only; whoever signed them is known to nobody.
-#[tokio::test]
-async fn tls_is_checked_and_needs_the_right_authority() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/tls");
-    let config = format!(
-        "tls {{ cert_file: \"{0}/server.pem\", key_file: \"{0}/server-key.pem\" }}",
-        folder.display()
-    );
-    let server = NatsServer::start_with(NatsVersion::Current, Some(&config)).unwrap();
-    let url = server.url().replace("nats://", "tls://");
-    let stranger = Connect { url: url.clone(), ..connect(&server) };
-    let error = NatsFleet::connect(&stranger).await.unwrap_err();
-    assert!(matches!(error, FleetError::Connect { .. }), "{error}");
-    let known = Connect { url, ca_file: Some(folder.join("ca.pem")), ..connect(&server) };
-    let fleet = NatsFleet::connect(&known).await.unwrap();
-    fleet.init(&InitSettings::default()).await.unwrap();
 }

@@ -3,4 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod conformance;
+mod example;
 mod init;
+mod login;
+mod role;

@@ -9,6 +9,7 @@ use skillgauge_format::evals::{BenchmarkRun, CaseStatistics, UnmeasuredRun};
 use skillgauge_format::part::Configuration;
 
 use super::Aggregate;
+use super::measured::Measured;
 use crate::output::github::{self, Part};
 use crate::output::junit::{Within, attribute, escape};
 
@@ -18,14 +19,14 @@ const NAMED: usize = 20;
 impl Aggregate {
     /// The cases that fail with the skill, in the order of the benchmark.
     pub fn failed_cases(&self) -> Vec<&CaseStatistics> {
-        let statistics = self.benchmark.statistics.as_ref();
+        let statistics = self.frame.statistics.as_ref();
         let cases = statistics.map(|found| found.cases.as_slice()).unwrap_or_default();
         cases.iter().filter(|case| has_failed(case)).collect()
     }
 
     /// JUnit XML: the skill is a suite, each case a test.
     pub fn to_junit(&self) -> String {
-        let statistics = self.benchmark.statistics.as_ref();
+        let statistics = self.frame.statistics.as_ref();
         let cases = statistics.map(|found| found.cases.as_slice()).unwrap_or_default();
         let name = attribute(self.skill());
         let (failures, errors) = (self.failed_cases().len(), self.unmeasured().count());
@@ -53,7 +54,7 @@ impl Aggregate {
         let test = attribute(&title(case));
         let time: f64 = self
             .runs_of(case)
-            .filter_map(|run| run.result.time_seconds.map(skillgauge_format::Number::as_f64))
+            .filter_map(|run| run.entry.result.time_seconds.map(skillgauge_format::Number::as_f64))
             .sum();
         let _ =
             write!(out, "    <testcase classname=\"{suite}\" name=\"{test}\" time=\"{time:.3}\"");
@@ -79,35 +80,35 @@ impl Aggregate {
         for run in self.unmeasured() {
             annotate("warning", &run_name(run), &reason(run), &mut out);
         }
-        for note in self.benchmark.notes.iter().flatten().take(1) {
+        for note in self.frame.notes.iter().flatten().take(1) {
             annotate("notice", self.skill(), note, &mut out);
         }
         out
     }
 
     fn skill(&self) -> &str {
-        let metadata = self.benchmark.metadata.as_ref();
+        let metadata = self.frame.metadata.as_ref();
         metadata.and_then(|found| found.skill_name.as_deref()).unwrap_or("skill")
     }
 
     fn unmeasured(&self) -> impl Iterator<Item = &UnmeasuredRun> {
-        self.benchmark.unmeasured.iter().flatten()
+        self.frame.unmeasured.iter().flatten()
     }
 
-    fn runs_of<'a>(&'a self, case: &'a CaseStatistics) -> impl Iterator<Item = &'a BenchmarkRun> {
-        let runs = self.benchmark.runs.iter().flatten();
-        runs.filter(|run| {
-            run.eval_id == case.eval_id && run.configuration == Configuration::WithSkill
-        })
+    fn runs_of<'a>(&'a self, case: &'a CaseStatistics) -> impl Iterator<Item = &'a Measured> {
+        let is_of = |entry: &BenchmarkRun| {
+            entry.eval_id == case.eval_id && entry.configuration == Configuration::WithSkill
+        };
+        self.runs().filter(move |run| is_of(&run.entry))
     }
 
     /// What failed, with the run that it failed in.
     fn failures(&self, case: &CaseStatistics) -> Vec<String> {
         let failed = self.runs_of(case).flat_map(|run| {
-            let expectations = run.expectations.iter().flatten();
+            let expectations = run.verdicts.expectations().into_iter();
             expectations.filter(|one| !one.passed).map(|one| {
                 let evidence = one.evidence.as_deref().unwrap_or("no evidence");
-                format!("run {}: {}: {evidence}", run.run_number, one.text)
+                format!("run {}: {}: {evidence}", run.entry.run_number, one.text)
             })
         });
         failed.take(NAMED).collect()

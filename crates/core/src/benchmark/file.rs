@@ -2,7 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 
 use skillgauge_format::LIMITS;
 use skillgauge_format::json::{Node, Number};
@@ -33,21 +37,23 @@ const USUAL_SIZE: usize = 64 * 1024;
 /// Reads the many small files of an iteration with three system calls each: open, one read, close.
 pub(super) struct Reader {
     buffer: Vec<u8>,
+    place: Place,
 }
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { buffer: vec![0; USUAL_SIZE] }
+        Self { buffer: vec![0; USUAL_SIZE], place: Place::default() }
     }
 
-    /// Reads a file and understands it. What one read does not give, or what makes no sense then, is read in the long
-    /// way: it knows all that may be wrong with a file.
+    /// Reads a file of a run and understands it. What one read does not give, or what makes no sense then, is read in the
+    /// long way: it knows all that may be wrong with a file.
     pub(super) fn parse<T>(
         &mut self,
-        path: &Path,
-        parse: impl Fn(&[u8]) -> Result<T, String>,
+        run: &Path,
+        name: &str,
+        mut parse: impl FnMut(&[u8]) -> Result<T, String>,
     ) -> Parsed<T> {
-        match File::open(path) {
+        match self.place.open(run, name) {
             Ok(mut file) => match file.read(&mut self.buffer) {
                 Ok(length) if length < self.buffer.len() => {
                     if let Ok(value) = parse(&self.buffer[..length]) {
@@ -59,13 +65,47 @@ impl Reader {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Parsed::Missing,
             Err(_) => {}
         }
-        read(path).parse(parse)
+        read(&run.join(name)).parse(parse)
+    }
+}
+
+/// The folder around the run that was opened last: its neighbours are found from there without walking the whole path.
+#[derive(Default)]
+struct Place {
+    #[cfg(target_os = "linux")]
+    around: Option<(PathBuf, OwnedFd)>,
+}
+
+impl Place {
+    #[cfg(target_os = "linux")]
+    fn open(&mut self, run: &Path, name: &str) -> io::Result<File> {
+        use rustix::fs::{CWD, Mode, OFlags, openat};
+        let (Some(parent), Some(own)) = (run.parent(), run.file_name()) else {
+            return File::open(run.join(name));
+        };
+        let is_known = |known: &PathBuf| known.as_os_str() == parent.as_os_str();
+        if !self.around.as_ref().is_some_and(|(known, _)| is_known(known)) {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            // The folder of a relative path may be the empty one.
+            let named = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            let folder = openat(CWD, named, flags, Mode::empty())?;
+            self.around = Some((parent.to_owned(), folder));
+        }
+        let Some((_, folder)) = &self.around else { return File::open(run.join(name)) };
+        let path = Path::new(own).join(name);
+        Ok(openat(folder, &path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?.into())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "elsewhere a folder cannot be kept open")]
+    fn open(&mut self, run: &Path, name: &str) -> io::Result<File> {
+        File::open(run.join(name))
     }
 }
 
 impl Found {
     /// Understands what was read.
-    pub(super) fn parse<T>(self, parse: impl Fn(&[u8]) -> Result<T, String>) -> Parsed<T> {
+    pub(super) fn parse<T>(self, mut parse: impl FnMut(&[u8]) -> Result<T, String>) -> Parsed<T> {
         match self {
             Self::Missing => Parsed::Missing,
             Self::Unusable(reason) => Parsed::Unusable(reason),

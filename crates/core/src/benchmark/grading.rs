@@ -12,7 +12,8 @@ use skillgauge_format::write::{rate, round_rate};
 use skillgauge_format::{Extra, json};
 
 use super::file::{amount, whole, words};
-use super::quick;
+use super::quick::{self, Keeper};
+use super::verdict::Verdicts;
 use crate::judge::record::{RUN_RECORD, RunFacts};
 
 /// What a run was graded with.
@@ -24,7 +25,7 @@ pub(super) struct Graded {
     pub(super) total: u64,
     /// Whether the run passed as a whole.
     pub(super) run_passed: bool,
-    pub(super) expectations: Vec<GradedExpectation>,
+    pub(super) verdicts: Verdicts,
     pub(super) notes: Vec<String>,
     pub(super) rubric: Option<Rubric>,
     /// Whether the structural gate let the judge have a look; absent when the grading does not say.
@@ -43,7 +44,7 @@ pub(super) struct Graded {
 }
 
 /// The rubric's scores.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rubric {
     /// From 0 to 1.
     pub(super) normalized: f64,
@@ -52,7 +53,7 @@ pub(super) struct Rubric {
 }
 
 /// One suggestion about the suite.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Suggestion {
     pub(super) assertion: Option<String>,
     pub(super) reason: String,
@@ -69,8 +70,8 @@ pub(super) struct Counts {
 }
 
 /// Reads a grading; an error says why it measures nothing.
-pub(super) fn read(bytes: &[u8]) -> Result<Graded, String> {
-    match quick::grading(bytes) {
+pub(super) fn read(bytes: &[u8], keeper: &mut Keeper) -> Result<Graded, String> {
+    match quick::grading(bytes, keeper) {
         Some(graded) => graded,
         None => read_any(bytes),
     }
@@ -103,14 +104,16 @@ fn judge(root: &Node<'_>) -> Option<String> {
 
 fn evals(root: &Node<'_>) -> Result<Graded, String> {
     let mut graded = Graded::default();
+    let mut expectations = Vec::new();
     for list in ["expectations", "assertion_results"] {
         for item in root.get(list).map(Node::items).unwrap_or_default() {
             match expectation(item) {
-                Some(found) => graded.expectations.push(found),
+                Some(found) => expectations.push(found),
                 None => graded.problems.push("an expectation has no `text` or no `passed`".into()),
             }
         }
     }
+    graded.verdicts = Verdicts::of(&expectations);
     let summary = root.get("summary");
     graded.count(Counts {
         passed: whole(summary, "passed"),
@@ -133,8 +136,8 @@ fn evals(root: &Node<'_>) -> Result<Graded, String> {
 impl Graded {
     /// Takes the counts of the summary, and those of the verdicts where it has none.
     pub(super) fn count(&mut self, stated: Counts) -> Result<(), String> {
-        let verdicts = self.expectations.len() as u64;
-        let passes = self.expectations.iter().filter(|found| found.passed).count() as u64;
+        let verdicts = self.verdicts.list.len() as u64;
+        let passes = self.verdicts.list.iter().filter(|found| found.passed).count() as u64;
         self.passed = stated.passed.unwrap_or(passes);
         self.total = stated.total.unwrap_or(verdicts);
         self.failed = stated.failed.unwrap_or_else(|| self.total.saturating_sub(self.passed));
@@ -212,7 +215,7 @@ fn suggestion(item: &Node<'_>) -> Option<Suggestion> {
 
 fn cases(root: &Node<'_>) -> Result<Graded, String> {
     let mut graded = Graded::default();
-    let mut scores = Vec::new();
+    let (mut expectations, mut scores) = (Vec::new(), Vec::new());
     for item in root.get("results").map(Node::items).unwrap_or_default() {
         let criterion = words(item, "criterion");
         let score = amount(Some(item), "score").map(Number::as_f64).filter(|score| *score <= 5.0);
@@ -221,13 +224,14 @@ fn cases(root: &Node<'_>) -> Result<Graded, String> {
             continue;
         };
         scores.push(score);
-        graded.expectations.push(GradedExpectation {
+        expectations.push(GradedExpectation {
             text: criterion.to_owned(),
             passed: score >= f64::from(PASSING_SCORE),
             evidence: words(item, "reasoning").map(str::to_owned),
             extra: Extra::from_iter([("score".to_owned(), score.into())]),
         });
     }
+    graded.verdicts = Verdicts::of(&expectations);
     graded.count(Counts::default())?;
     // The stated mean is rounded to one decimal; it stands when it is there, as the seed's own number.
     let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);

@@ -14,7 +14,8 @@ use skillgauge_format::part::Configuration;
 use skillgauge_format::transcript::Outcome;
 use skillgauge_format::write::round_rate;
 
-use super::record::{CaseRuns, Iteration, Measured, Run, State};
+use super::measured::Measured;
+use super::record::{CaseRuns, Iteration, Run, State};
 use super::role::Roles;
 use super::tally::ByText;
 use crate::statistics::{
@@ -259,8 +260,7 @@ fn never_discriminating(cases: &[CaseRuns], roles: &Roles) -> Vec<NeverDiscrimin
         for (side, configurations) in sides {
             for run in configurations.iter().flat_map(|configuration| case.measured(configuration))
             {
-                let verdicts = run.entry.expectations.as_deref().unwrap_or_default();
-                seen.count(verdicts, |counts, verdict| {
+                seen.count(&run.verdicts.list, |counts, verdict| {
                     counts[side] += 1;
                     counts[2] += u64::from(verdict.passed);
                 });

@@ -7,14 +7,17 @@
 //!
 //! The invariant: a folder that might hold runs and gives none is named in the problems.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use skillgauge_format::json;
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::file::{self, Found};
+use super::file::{self, Parsed, Reader};
 use super::{BenchmarkError, parallel, role};
+use crate::skill::{Entries, FileKind};
 
 /// The folder's runs.
 pub(super) struct Layout {
@@ -45,9 +48,14 @@ pub(super) struct RunFolder {
 
 /// One entry of a listing.
 struct Entry {
-    name: String,
-    path: PathBuf,
+    file_name: OsString,
     is_folder: bool,
+}
+
+impl Entry {
+    fn name(&self) -> Cow<'_, str> {
+        self.file_name.to_string_lossy()
+    }
 }
 
 /// The iteration that a path means: itself, or the newest iteration of a workspace.
@@ -57,27 +65,29 @@ pub fn find_iteration(path: &Path) -> Result<PathBuf, BenchmarkError> {
         .into_iter()
         .filter(|entry| entry.is_folder)
         .filter_map(|entry| {
-            Some((entry.name.strip_prefix("iteration-")?.parse::<u64>().ok()?, entry))
+            Some((entry.name().strip_prefix("iteration-")?.parse::<u64>().ok()?, entry))
         })
         .max_by_key(|(number, _)| *number);
-    Ok(newest.map_or_else(|| path.to_owned(), |(_, entry)| entry.path))
+    Ok(newest.map_or_else(|| path.to_owned(), |(_, entry)| path.join(entry.file_name)))
 }
 
 /// Finds all runs.
 pub(super) fn read(folder: &Path, threads: usize) -> Result<Layout, BenchmarkError> {
     let unreadable = |source| BenchmarkError::Unreadable { source };
     let mut entries = list(folder).map_err(unreadable)?;
-    if let Some(runs) = entries.iter().find(|entry| entry.is_folder && entry.name == "runs") {
-        entries = list(&runs.path).map_err(unreadable)?;
+    let mut around = Cow::Borrowed(folder);
+    if entries.iter().any(|entry| entry.is_folder && entry.file_name == "runs") {
+        around = Cow::Owned(folder.join("runs"));
+        entries = list(&around).map_err(unreadable)?;
     }
-    entries.retain(|entry| entry.is_folder && !entry.name.starts_with('.'));
-    let mut cases = if entries.iter().any(|entry| role::is_known(&entry.name)) {
+    entries.retain(|entry| entry.is_folder && !entry.name().starts_with('.'));
+    let mut cases = if entries.iter().any(|entry| role::is_known(&entry.name())) {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-        let entry =
-            Entry { name: name.unwrap_or_default(), path: folder.to_owned(), is_folder: true };
-        vec![case(&entry)]
+        vec![case(folder, name.unwrap_or_default(), &mut Reader::new())]
     } else {
-        parallel::map(&entries, threads, case)
+        parallel::map_with(&entries, threads, Reader::new, |reader, entry| {
+            case(&around.join(&entry.file_name), entry.name().into_owned(), reader)
+        })
     };
     let mut problems: Vec<String> =
         cases.iter_mut().flat_map(|case| std::mem::take(&mut case.problems)).collect();
@@ -92,28 +102,22 @@ pub(super) fn read(folder: &Path, threads: usize) -> Result<Layout, BenchmarkErr
     Ok(Layout { cases, problems })
 }
 
-fn case(entry: &Entry) -> CaseFolder {
-    let mut case = CaseFolder {
-        id: id_from_name(&entry.name),
-        name: None,
-        has_rubric: false,
-        runs: Vec::new(),
-        folder: entry.name.clone(),
-        problems: Vec::new(),
-    };
-    let children = match list(&entry.path) {
+fn case(path: &Path, folder: String, reader: &mut Reader) -> CaseFolder {
+    let id = id_from_name(&folder);
+    let mut case = CaseFolder { folder, ..CaseFolder::new(id, None) };
+    let children = match list(path) {
         Ok(children) => children,
         Err(error) => {
-            case.problems.push(format!("{} cannot be listed: {error}", entry.name));
+            case.problems.push(format!("{} cannot be listed: {error}", case.folder));
             return case;
         }
     };
-    case.read_metadata(&entry.path);
-    for child in children.iter().filter(|child| child.is_folder && !child.name.starts_with('.')) {
-        case.read_configuration(child);
+    case.read_metadata(path, reader);
+    for child in children.iter().filter(|child| child.is_folder && !child.name().starts_with('.')) {
+        case.read_configuration(path, child);
     }
     if case.runs.is_empty() {
-        case.problems.push(format!("{} holds no runs and is left out", entry.name));
+        case.problems.push(format!("{} holds no runs and is left out", case.folder));
     }
     case.runs.sort_by(|a, b| {
         (role::order(&a.configuration), a.number).cmp(&(role::order(&b.configuration), b.number))
@@ -122,23 +126,20 @@ fn case(entry: &Entry) -> CaseFolder {
 }
 
 impl CaseFolder {
-    fn read_metadata(&mut self, path: &Path) {
-        match file::read(&path.join("eval_metadata.json")) {
-            Found::Missing => {}
-            Found::Unusable(reason) => self.metadata_problem(&reason),
-            Found::Bytes(bytes) => match json::parse(&bytes) {
-                Err(error) => self.metadata_problem(&error.to_string()),
-                Ok(document) => {
-                    let root = &document.root;
-                    if let Some(id) = root.get("eval_id").and_then(|id| id.deserialize().ok()) {
-                        self.id = id;
-                    }
-                    self.name = file::words(root, "eval_name").map(str::to_owned);
-                    self.has_rubric = root
-                        .get("quality_rubric")
-                        .is_some_and(|rubric| !rubric.members().is_empty());
-                }
-            },
+    /// A case without runs.
+    pub(super) fn new(id: EvalId, name: Option<String>) -> Self {
+        let (runs, folder, problems) = (Vec::new(), String::new(), Vec::new());
+        Self { id, name, has_rubric: false, runs, folder, problems }
+    }
+
+    fn read_metadata(&mut self, path: &Path, reader: &mut Reader) {
+        match reader.parse(path, "eval_metadata.json", Metadata::read) {
+            Parsed::Missing => {}
+            Parsed::Unusable(reason) => self.metadata_problem(&reason),
+            Parsed::Value(Metadata { id, name, has_rubric }) => {
+                self.id = id.unwrap_or_else(|| self.id.clone());
+                (self.name, self.has_rubric) = (name, has_rubric);
+            }
         }
     }
 
@@ -146,21 +147,24 @@ impl CaseFolder {
         self.problems.push(format!("{}/eval_metadata.json: {reason}", self.folder));
     }
 
-    fn read_configuration(&mut self, child: &Entry) {
-        let place = format!("{}/{}", self.folder, child.name);
-        let inside = match list(&child.path) {
+    fn read_configuration(&mut self, path: &Path, child: &Entry) {
+        let name = child.name();
+        let place = format!("{}/{name}", self.folder);
+        let path = path.join(&child.file_name);
+        let inside = match list(&path) {
             Ok(inside) => inside,
             Err(error) => return self.problems.push(format!("{place} cannot be listed: {error}")),
         };
-        let configuration = Configuration::from(child.name.as_str());
+        let configuration = Configuration::from(&*name);
         let runs: Vec<&Entry> =
-            inside.iter().filter(|entry| entry.is_folder && is_run(&entry.name)).collect();
+            inside.iter().filter(|entry| entry.is_folder && is_run(&entry.name())).collect();
         if runs.is_empty() {
             // The agentskills.io layout has one run for each configuration and no folder for it.
-            let is_run = inside.iter().any(|entry| entry.name == "grading.json");
-            let is_configuration = role::is_known(&child.name);
-            if is_run || (is_configuration && inside.iter().any(|entry| entry.name == "outputs")) {
-                let path = child.path.clone();
+            let is_run = inside.iter().any(|entry| entry.file_name == "grading.json");
+            let is_configuration = role::is_known(&name);
+            if is_run
+                || (is_configuration && inside.iter().any(|entry| entry.file_name == "outputs"))
+            {
                 self.runs.push(RunFolder { path, configuration, number: 1 });
             } else if is_configuration {
                 self.problems.push(format!("{place} holds no runs"));
@@ -169,34 +173,57 @@ impl CaseFolder {
         }
         let mut taken = BTreeSet::new();
         for run in runs {
-            let number = number_of(&run.name).filter(|number| !taken.contains(number));
+            let number = number_of(&run.name()).filter(|number| !taken.contains(number));
             let number = number.unwrap_or_else(|| {
                 let free = (1..u64::MAX).find(|number| !taken.contains(number)).unwrap_or(u64::MAX);
                 self.problems.push(format!(
                     "{place}/{} has no number of its own and is counted as run {free}",
-                    run.name
+                    run.name()
                 ));
                 free
             });
             taken.insert(number);
-            let (path, configuration) = (run.path.clone(), configuration.clone());
+            let (path, configuration) = (path.join(&run.file_name), configuration.clone());
             self.runs.push(RunFolder { path, configuration, number });
         }
     }
 }
 
+/// What a case says of itself.
+struct Metadata {
+    id: Option<EvalId>,
+    name: Option<String>,
+    has_rubric: bool,
+}
+
+impl Metadata {
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let document = json::parse(bytes).map_err(|error| error.to_string())?;
+        let root = &document.root;
+        let rubric = root.get("quality_rubric");
+        Ok(Self {
+            id: root.get("eval_id").and_then(|id| id.deserialize().ok()),
+            name: file::words(root, "eval_name").map(str::to_owned),
+            has_rubric: rubric.is_some_and(|rubric| !rubric.members().is_empty()),
+        })
+    }
+}
+
 /// The entries of a folder in a stable order, numbered names before others.
 fn list(path: &Path) -> std::io::Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for entry in fs_err::read_dir(path)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // A link is not followed: it leads out of the iteration, or counts runs twice.
-        let is_folder = entry.file_type()?.is_dir();
-        entries.push(Entry { name, path: entry.path(), is_folder });
-    }
-    let key = |entry: &Entry| (number_of(&entry.name).is_none(), number_of(&entry.name));
-    entries.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name)));
+    // The standard way says in its error which folder it is.
+    let listed = Entries::read(path).or_else(|error| fs_err::read_dir(path).and(Err(error)))?;
+    // A link is not followed: it leads out of the iteration, or counts runs twice.
+    let entry = |(name, kind): (&OsStr, FileKind)| Entry {
+        file_name: name.to_owned(),
+        is_folder: kind == FileKind::Folder,
+    };
+    let mut entries: Vec<Entry> = listed.iter().map(entry).collect();
+    // They are in the order of their names, and stay so among equals.
+    entries.sort_by_cached_key(|entry| {
+        let number = number_of(&entry.name());
+        (number.is_none(), number)
+    });
     Ok(entries)
 }
 

@@ -3,24 +3,23 @@
 use std::fmt::Write as _;
 
 use skillgauge_format::evals::{
-    ConfigurationStatistics, ConfigurationSummary, DeltaValue, DifferenceOver, Stats,
+    Benchmark, ConfigurationStatistics, ConfigurationSummary, DeltaValue, DifferenceOver, Stats,
 };
 use skillgauge_format::part::Configuration;
 
-use super::Aggregate;
 use super::notes::{case_name, pair};
 
 /// Cases that get a row of their own.
 const ROWS: usize = 200;
 
-pub(super) fn render(aggregate: &Aggregate) -> String {
+pub(super) fn render(frame: &Benchmark) -> String {
     let mut out = String::new();
-    head(aggregate, &mut out);
-    summary(aggregate, &mut out);
-    verdicts(aggregate, &mut out);
-    cases(aggregate, &mut out);
-    unmeasured(aggregate, &mut out);
-    let notes = aggregate.benchmark.notes.as_deref().unwrap_or_default();
+    head(frame, &mut out);
+    summary(frame, &mut out);
+    verdicts(frame, &mut out);
+    cases(frame, &mut out);
+    unmeasured(frame, &mut out);
+    let notes = frame.notes.as_deref().unwrap_or_default();
     if !notes.is_empty() {
         out.push_str("\n## Notes\n\n");
         for note in notes {
@@ -30,8 +29,8 @@ pub(super) fn render(aggregate: &Aggregate) -> String {
     out
 }
 
-fn head(aggregate: &Aggregate, out: &mut String) {
-    let metadata = aggregate.benchmark.metadata.clone().unwrap_or_default();
+fn head(frame: &Benchmark, out: &mut String) {
+    let metadata = frame.metadata.clone().unwrap_or_default();
     let name = metadata.skill_name.as_deref().unwrap_or("a skill");
     let _ = writeln!(out, "# Skill benchmark: {}\n", escaped(name));
     let evals = metadata.evals_run.as_deref().unwrap_or_default();
@@ -51,10 +50,8 @@ fn head(aggregate: &Aggregate, out: &mut String) {
 }
 
 /// The configurations that have statistics, in their order.
-pub(super) fn configurations(
-    aggregate: &Aggregate,
-) -> Vec<(Configuration, &ConfigurationStatistics)> {
-    let statistics = aggregate.benchmark.statistics.as_ref();
+pub(super) fn configurations(frame: &Benchmark) -> Vec<(Configuration, &ConfigurationStatistics)> {
+    let statistics = frame.statistics.as_ref();
     let found = statistics.into_iter().flat_map(|found| &found.configurations);
     found.map(|(name, found)| (Configuration::from(name.as_str()), found)).collect()
 }
@@ -84,9 +81,9 @@ const METRICS: [(&str, Cell); 8] = [
     }),
 ];
 
-fn summary(aggregate: &Aggregate, out: &mut String) {
-    let summary = &aggregate.benchmark.run_summary;
-    let configurations = configurations(aggregate);
+fn summary(frame: &Benchmark, out: &mut String) {
+    let summary = &frame.run_summary;
+    let configurations = configurations(frame);
     out.push_str("\n## Summary\n\n| |");
     for (configuration, _) in &configurations {
         let _ = write!(out, " {} |", escaped(configuration.as_str()));
@@ -136,8 +133,8 @@ fn attempts(configurations: &[(Configuration, &ConfigurationStatistics)], out: &
     }
 }
 
-fn verdicts(aggregate: &Aggregate, out: &mut String) {
-    let statistics = aggregate.benchmark.statistics.as_ref();
+fn verdicts(frame: &Benchmark, out: &mut String) {
+    let statistics = frame.statistics.as_ref();
     for found in statistics.into_iter().flat_map(|found| &found.differences) {
         let over = match found.over {
             DifferenceOver::Assigned => "",
@@ -164,10 +161,10 @@ fn verdicts(aggregate: &Aggregate, out: &mut String) {
     }
 }
 
-fn cases(aggregate: &Aggregate, out: &mut String) {
-    let statistics = aggregate.benchmark.statistics.as_ref();
+fn cases(frame: &Benchmark, out: &mut String) {
+    let statistics = frame.statistics.as_ref();
     let rows = statistics.map(|found| found.cases.as_slice()).unwrap_or_default();
-    let configurations = configurations(aggregate);
+    let configurations = configurations(frame);
     out.push_str("\n## Cases\n\n| case |");
     for (configuration, _) in &configurations {
         let _ = write!(out, " {} |", escaped(configuration.as_str()));
@@ -204,8 +201,8 @@ fn cases(aggregate: &Aggregate, out: &mut String) {
     }
 }
 
-fn unmeasured(aggregate: &Aggregate, out: &mut String) {
-    let runs = aggregate.benchmark.unmeasured.as_deref().unwrap_or_default();
+fn unmeasured(frame: &Benchmark, out: &mut String) {
+    let runs = frame.unmeasured.as_deref().unwrap_or_default();
     if runs.is_empty() {
         return;
     }

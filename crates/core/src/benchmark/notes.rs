@@ -13,7 +13,8 @@ use skillgauge_format::evals::{
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::record::{CaseRuns, Iteration, Measured, Run, State, Unmeasured};
+use super::measured::{Measured, Unmeasured};
+use super::record::{CaseRuns, Iteration, Run, State};
 use super::role::Roles;
 use super::tally::ByText;
 use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, case_difference};
@@ -60,6 +61,7 @@ pub(super) fn write(
     let mut analyst = Analyst { iteration, configurations, roles, summary, statistics, notes };
     analyst.differences();
     analyst.unmeasured();
+    analyst.notes.extend(iteration.mixture.warnings());
     analyst.loading();
     analyst.cases();
     analyst.costs();
@@ -271,8 +273,7 @@ impl Analyst<'_> {
             let mut seen = ByText::<4>::new();
             for (side, configuration) in [(0, primary), (2, baseline)] {
                 for run in case.measured(configuration) {
-                    let verdicts = run.entry.expectations.as_deref().unwrap_or_default();
-                    seen.count(verdicts, |counts, verdict| {
+                    seen.count(&run.verdicts.list, |counts, verdict| {
                         counts[side] += 1;
                         counts[side + 1] += u64::from(verdict.passed);
                     });

@@ -29,36 +29,38 @@ pub(super) fn map_with<S, T: Sync, R: Send>(
     }
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut kept = state();
-                loop {
-                    let start = next.fetch_add(BATCH, Ordering::Relaxed);
-                    let Some(rest) = items.get(start..).filter(|rest| !rest.is_empty()) else {
-                        return;
-                    };
-                    let taken = rest.iter().take(BATCH);
-                    let results: Vec<R> = taken.map(|item| work(&mut kept, item)).collect();
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((start, results));
-                }
-            });
+    let work = || {
+        let mut kept = state();
+        loop {
+            let start = next.fetch_add(BATCH, Ordering::Relaxed);
+            let Some(rest) = items.get(start..).filter(|rest| !rest.is_empty()) else { return };
+            let taken = rest.iter().take(BATCH);
+            let results: Vec<R> = taken.map(|item| work(&mut kept, item)).collect();
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((start, results));
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
     });
     let mut batches = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     batches.sort_by_key(|(start, _)| *start);
     batches.into_iter().flat_map(|(_, results)| results).collect()
 }
 
-/// Lets several threads make a buffer of each item, and hands the buffers to `take` in the order of the items.
+/// Lets several threads make a buffer of each item, and hands the buffers to `take` in the order of the items. The calling
+/// thread joins them when it is done with what is to be done `first`.
 ///
 /// A thread waits for its turn before it goes on, so there are never more buffers than threads. The first error ends it.
-pub(super) fn in_order<T: Sync, B: Default, E: Send>(
+pub(super) fn in_order<T: Sync, B: Default, E: Send, R>(
     items: &[T],
     threads: usize,
+    first: impl FnOnce() -> R,
     make: impl Fn(&T, &mut B) -> Result<(), E> + Sync,
     take: impl FnMut(&B) -> Result<(), E> + Send,
-) -> Result<(), E> {
+) -> (R, Result<(), E>) {
     /// Whose turn it is, and what became of those before.
     struct Turn<F, E> {
         index: usize,
@@ -84,30 +86,15 @@ pub(super) fn in_order<T: Sync, B: Default, E: Send>(
             changed.notify_all();
         }
     };
-    std::thread::scope(|scope| {
+    let first = std::thread::scope(|scope| {
         for _ in 1..threads.clamp(1, items.len().max(1)) {
             scope.spawn(work);
         }
-        work();
-    });
-    turn.into_inner().unwrap_or_else(PoisonError::into_inner).result
-}
-
-/// Does two things, at the same time if there may be a second thread.
-pub(super) fn both<A, B: Send>(
-    threads: usize,
-    first: impl FnOnce() -> A,
-    second: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if threads < 2 {
-        return (first(), second());
-    }
-    std::thread::scope(|scope| {
-        let second = scope.spawn(second);
         let first = first();
-        let second = second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (first, second)
-    })
+        work();
+        first
+    });
+    (first, turn.into_inner().unwrap_or_else(PoisonError::into_inner).result)
 }
 
 #[cfg(test)]
@@ -128,9 +115,8 @@ mod tests {
                 taken.push(*buffer);
                 Ok(())
             };
-            assert_eq!(in_order(&items, threads, make, take), Err(900));
+            assert_eq!(in_order(&items, threads, || 1, make, take), (1, Err(900)));
             assert_eq!(taken, items[..900]);
-            assert_eq!(both(threads, || 1, || 2), (1, 2));
         }
         assert!(map(&[] as &[u8], 4, |item| *item).is_empty());
     }

@@ -5,16 +5,17 @@
 //! twice, broken JSON: the answer is nothing, and the long way reads the file again and says what it is. So the
 //! two can only agree, and a property test holds that they do.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
 use skillgauge_format::json::Number;
-use skillgauge_format::part::GradedExpectation;
 
 use super::file::{amount_of, whole_of};
 use super::grading::{Counts, Graded, Suggestion, rubric_of};
-use super::told::{Times, Told};
+use super::scan::{Cursor, Quoted};
+use super::told::{Times, Told, named};
+use super::verdict::{Pages, Text, Verdict, Verdicts, begin_field, write_value};
 use crate::judge::record::RunFacts;
 
 /// Reads a type from a file, if it is a plain one.
@@ -32,346 +33,331 @@ pub(super) fn times(bytes: &[u8]) -> Option<Times> {
     read(bytes)
 }
 
-/// Reads a grading; nothing when it is an unusual one, an error when it measures nothing.
-pub(super) fn grading(bytes: &[u8]) -> Option<Result<Graded, String>> {
-    read::<Document>(bytes).map(Document::graded)
+/// Keeps what many gradings have in common, and what is to be written of each.
+#[derive(Default)]
+pub(super) struct Keeper {
+    pages: Pages,
+    /// The texts of the grading before: the runs of a case have the same in the same order.
+    texts: Vec<Arc<Text>>,
 }
+
+/// The text at a place, that of the grading before if it is the same.
+fn shared(texts: &mut Vec<Arc<Text>>, place: usize, text: &str) -> Arc<Text> {
+    if let Some(known) = texts.get_mut(place) {
+        if *known.plain != *text {
+            *known = Arc::new(Text::new(text));
+        }
+        return Arc::clone(known);
+    }
+    let text = Arc::new(Text::new(text));
+    texts.push(Arc::clone(&text));
+    text
+}
+
+/// Reads a grading; nothing when it is an unusual one, an error when it measures nothing.
+pub(super) fn grading(bytes: &[u8], keeper: &mut Keeper) -> Option<Result<Graded, String>> {
+    let mut cursor = Cursor::new(bytes)?;
+    let mut document = Document::default();
+    fields(&mut cursor, &FIELDS, |cursor, name| document.read(cursor, name, keeper))?;
+    if !cursor.is_at_end() || !document.has_verdicts || !document.has_summary {
+        return None;
+    }
+    Some(document.graded())
+}
+
+/// Reads an object: `read` is called for each of the fields that has a name of these, the others are passed over. A field
+/// that is there twice is unusual.
+fn fields<'t>(
+    cursor: &mut Cursor<'t>,
+    names: &[&str],
+    mut read: impl FnMut(&mut Cursor<'t>, &'t str) -> Option<()>,
+) -> Option<()> {
+    let mut seen = 0_u32;
+    cursor.object(|cursor, key| {
+        let Some(place) = names.iter().position(|name| *name == key) else {
+            return cursor.skip();
+        };
+        let bit = 1 << place;
+        if seen & bit != 0 {
+            return None;
+        }
+        seen |= bit;
+        read(cursor, key)
+    })
+}
+
+/// The fields of a grading that matter.
+const FIELDS: [&str; 14] = [
+    "expectations",
+    "summary",
+    "rubric_scores",
+    "rubric_summary",
+    "execution_metrics",
+    "timing",
+    "user_notes_summary",
+    "eval_feedback",
+    "gate_passed",
+    "run_record",
+    // Shapes and names of others.
+    "results",
+    "assertion_results",
+    "judge",
+    "judge_model",
+];
 
 /// The usual grading.
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Document {
-    expectations: Vec<Verdict>,
-    summary: Summary,
-    rubric_scores: Option<Scores>,
-    rubric_summary: Option<RubricSummary>,
-    execution_metrics: Option<Metrics>,
-    timing: Option<Total>,
-    user_notes_summary: Option<Notes>,
-    eval_feedback: Option<Feedback>,
-    gate_passed: Option<bool>,
-    run_record: Option<RunFacts>,
-    // Shapes and names of others.
-    #[serde(default, rename = "results")]
-    _results: Unusual,
-    #[serde(default, rename = "assertion_results")]
-    _assertion_results: Unusual,
-    #[serde(default, rename = "judge")]
-    _judge: Unusual,
-    #[serde(default, rename = "judge_model")]
-    _judge_model: Unusual,
-}
-
-#[derive(Deserialize)]
-struct Summary {
-    passed: Option<Number>,
-    failed: Option<Number>,
-    total: Option<Number>,
-    pass_rate: Option<Number>,
-}
-
-#[derive(Deserialize)]
-struct RubricSummary {
-    normalized: Option<Number>,
-    weighted_mean: Option<Number>,
-}
-
-#[derive(Deserialize)]
-struct Metrics {
-    total_tool_calls: Option<Number>,
-    errors_encountered: Option<Number>,
-}
-
-#[derive(Deserialize)]
-struct Total {
-    total_duration_seconds: Option<Number>,
-    total_tokens: Option<Number>,
-}
-
-#[derive(Deserialize)]
-struct Notes {
-    #[serde(default)]
-    uncertainties: Vec<String>,
-    #[serde(default)]
-    needs_review: Vec<String>,
-    #[serde(default)]
-    workarounds: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Feedback {
-    #[serde(default)]
-    suggestions: Vec<Suggested>,
-}
-
-#[derive(Deserialize)]
-struct Suggested {
-    assertion: Option<String>,
-    reason: Option<String>,
-    action: Option<String>,
+    graded: Graded,
+    has_verdicts: bool,
+    has_summary: bool,
+    counts: Counts,
+    scores: Vec<(String, f64)>,
+    normalized: Option<f64>,
+    weighted_mean: Option<f64>,
 }
 
 impl Document {
-    fn graded(self) -> Result<Graded, String> {
-        let amount = |number: Option<Number>| number.and_then(amount_of);
-        let whole = |number: Option<Number>| number.and_then(whole_of);
-        let expectations = self.expectations.into_iter().map(|verdict| verdict.0).collect();
-        let mut graded = Graded { expectations, ..Graded::default() };
-        graded.count(Counts {
-            passed: whole(self.summary.passed),
-            failed: whole(self.summary.failed),
-            total: whole(self.summary.total),
-            pass_rate: amount(self.summary.pass_rate),
+    fn read(&mut self, cursor: &mut Cursor<'_>, name: &str, keeper: &mut Keeper) -> Option<()> {
+        match name {
+            "expectations" => {
+                self.graded.verdicts = verdicts(cursor, keeper)?;
+                self.has_verdicts = true;
+                Some(())
+            }
+            "summary" => {
+                self.has_summary = true;
+                self.summary(cursor)
+            }
+            "gate_passed" => {
+                self.graded.gate_passed = cursor.optional(Cursor::boolean)?;
+                Some(())
+            }
+            "run_record" => {
+                self.graded.facts = cursor.optional(facts)?;
+                Some(())
+            }
+            "rubric_scores" => cursor.optional(|cursor| self.scores(cursor)).map(drop),
+            "rubric_summary" => cursor.optional(|cursor| self.rubric(cursor)).map(drop),
+            "execution_metrics" => cursor.optional(|cursor| self.metrics(cursor)).map(drop),
+            "timing" => cursor.optional(|cursor| self.timing(cursor)).map(drop),
+            "user_notes_summary" => cursor.optional(|cursor| self.notes(cursor)).map(drop),
+            "eval_feedback" => cursor.optional(|cursor| self.feedback(cursor)).map(drop),
+            _ => None,
+        }
+    }
+
+    fn summary(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        let counts = &mut self.counts;
+        fields(cursor, &["passed", "failed", "total", "pass_rate"], |cursor, name| {
+            let number = cursor.optional(Cursor::number)?;
+            match name {
+                "passed" => counts.passed = number.and_then(whole_of),
+                "failed" => counts.failed = number.and_then(whole_of),
+                "total" => counts.total = number.and_then(whole_of),
+                _ => counts.pass_rate = number.and_then(amount_of),
+            }
+            Some(())
+        })
+    }
+
+    fn scores(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        cursor.object(|cursor, name| {
+            let mut score = None;
+            fields(cursor, &["score"], |cursor, _| {
+                score = Some(cursor.number()?.as_f64());
+                Some(())
+            })?;
+            let score = score.filter(|score| (0.0..=5.0).contains(score))?;
+            self.scores.push((name.to_owned(), score));
+            Some(())
+        })
+    }
+
+    fn rubric(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        fields(cursor, &["normalized", "weighted_mean"], |cursor, name| {
+            let number = cursor.optional(Cursor::number)?;
+            let number = number.and_then(amount_of).map(Number::as_f64);
+            match name {
+                "normalized" => self.normalized = number,
+                _ => self.weighted_mean = number,
+            }
+            Some(())
+        })
+    }
+
+    fn metrics(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        fields(cursor, &["total_tool_calls", "errors_encountered"], |cursor, name| {
+            let number = cursor.optional(Cursor::number)?.and_then(whole_of);
+            match name {
+                "total_tool_calls" => self.graded.tool_calls = number,
+                _ => self.graded.errors = number,
+            }
+            Some(())
+        })
+    }
+
+    fn timing(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        fields(cursor, &["total_duration_seconds", "total_tokens"], |cursor, name| {
+            let number = cursor.optional(Cursor::number)?;
+            if name == "total_tokens" {
+                self.graded.tokens = number.and_then(whole_of).filter(|tokens| *tokens > 0);
+            } else {
+                let seconds = number.and_then(amount_of);
+                self.graded.seconds = seconds.filter(|seconds| seconds.as_f64() > 0.0);
+            }
+            Some(())
+        })
+    }
+
+    fn notes(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        const LISTS: [&str; 3] = ["uncertainties", "needs_review", "workarounds"];
+        let mut lists = [const { Vec::new() }; LISTS.len()];
+        fields(cursor, &LISTS, |cursor, name| {
+            let list = LISTS.iter().zip(&mut lists).find(|(list, _)| **list == name)?.1;
+            cursor.array(|cursor| {
+                list.push(cursor.string()?.text()?.into_owned());
+                Some(())
+            })
         })?;
-        let stated = self.rubric_summary;
-        let stated = |of: fn(&RubricSummary) -> Option<Number>| {
-            amount(stated.as_ref().and_then(of)).map(Number::as_f64)
-        };
-        let scores = self.rubric_scores.unwrap_or_default().0;
-        graded.rubric = rubric_of(
-            scores,
-            stated(|found| found.normalized),
-            stated(|found| found.weighted_mean),
-        );
-        if let Some(notes) = self.user_notes_summary {
-            let Notes { uncertainties, needs_review, workarounds } = notes;
-            graded.notes =
-                [uncertainties, needs_review, workarounds].into_iter().flatten().collect();
-        }
-        let suggestions = self.eval_feedback.map(|found| found.suggestions).unwrap_or_default();
-        graded.suggestions = suggestions.into_iter().filter_map(Suggested::finish).collect();
-        if let Some(metrics) = self.execution_metrics {
-            graded.tool_calls = whole(metrics.total_tool_calls);
-            graded.errors = whole(metrics.errors_encountered);
-        }
-        if let Some(timing) = self.timing {
-            let seconds = amount(timing.total_duration_seconds);
-            graded.seconds = seconds.filter(|time| time.as_f64() > 0.0);
-            graded.tokens = whole(timing.total_tokens).filter(|tokens| *tokens > 0);
-        }
-        graded.gate_passed = self.gate_passed;
-        graded.facts = self.run_record;
+        self.graded.notes = lists.into_iter().flatten().collect();
+        Some(())
+    }
+
+    fn feedback(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        let suggestions = &mut self.graded.suggestions;
+        fields(cursor, &["suggestions"], |cursor, _| {
+            cursor.array(|cursor| suggestion(cursor, suggestions))
+        })
+    }
+
+    fn graded(self) -> Result<Graded, String> {
+        let mut graded = self.graded;
+        graded.count(self.counts)?;
+        graded.rubric = rubric_of(self.scores, self.normalized, self.weighted_mean);
         Ok(graded)
     }
 }
 
-impl Suggested {
-    fn finish(self) -> Option<Suggestion> {
-        let trimmed = |text: Option<String>| {
-            text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+/// What the grading says of its run.
+fn facts(cursor: &mut Cursor<'_>) -> Option<RunFacts> {
+    const NAMES: [&str; 8] = [
+        "outcome",
+        "reason",
+        "model",
+        "skill_loaded",
+        "seconds",
+        "total_tokens",
+        "agent_version",
+        "skillgauge_version",
+    ];
+    let text = |cursor: &mut Cursor<'_>| {
+        let found = cursor.optional(|cursor| cursor.string()?.text())?;
+        Some(found.map(Cow::into_owned))
+    };
+    let (mut outcome, mut reason, mut model) = (None, None, None);
+    let (mut agent_version, mut skillgauge_version) = (None, None);
+    let (mut skill_loaded, mut seconds, mut total_tokens) = (None, None, None);
+    fields(cursor, &NAMES, |cursor, name| {
+        match name {
+            "outcome" => outcome = Some(named(&cursor.string()?.text()?)?),
+            "reason" => reason = Some(named(&cursor.string()?.text()?)?),
+            "model" => model = text(cursor)?,
+            "agent_version" => agent_version = text(cursor)?,
+            "skillgauge_version" => skillgauge_version = text(cursor)?,
+            "skill_loaded" => skill_loaded = Some(cursor.boolean()?),
+            "seconds" => seconds = Some(cursor.number()?),
+            _ => {
+                total_tokens = cursor.optional(|cursor| match cursor.number()? {
+                    Number::Unsigned(count) => Some(count),
+                    Number::Signed(_) | Number::Float(_) => None,
+                })?;
+            }
+        }
+        Some(())
+    })?;
+    Some(RunFacts {
+        outcome: outcome?,
+        reason: reason?,
+        model,
+        skill_loaded: skill_loaded?,
+        seconds: seconds?,
+        total_tokens,
+        agent_version,
+        skillgauge_version,
+    })
+}
+
+/// A suggestion; one that gives no reason is none.
+fn suggestion(cursor: &mut Cursor<'_>, suggestions: &mut Vec<Suggestion>) -> Option<()> {
+    let (mut assertion, mut reason, mut action) = (None, None, None);
+    fields(cursor, &["assertion", "reason", "action"], |cursor, name| {
+        let found = match cursor.optional(Cursor::string)? {
+            Some(quoted) => Some(quoted.text()?.trim().to_owned()).filter(|text| !text.is_empty()),
+            None => None,
         };
-        Some(Suggestion {
-            reason: trimmed(self.reason)?,
-            assertion: trimmed(self.assertion),
-            action: trimmed(self.action),
+        match name {
+            "assertion" => assertion = found,
+            "reason" => reason = found,
+            _ => action = found,
+        }
+        Some(())
+    })?;
+    suggestions.extend(reason.map(|reason| Suggestion { assertion, reason, action }));
+    Some(())
+}
+
+/// An expectation with its verdict, as it stands in the file.
+#[derive(Default)]
+struct Expectation<'t> {
+    text: Option<Quoted<'t>>,
+    passed: Option<bool>,
+    evidence: Option<Quoted<'t>>,
+    others: Vec<(&'t str, &'t str)>,
+}
+
+fn verdicts(cursor: &mut Cursor<'_>, keeper: &mut Keeper) -> Option<Verdicts> {
+    let Keeper { pages, texts } = keeper;
+    let mut list = Vec::with_capacity(texts.len());
+    let ((), kept) = pages.keep(|page, start| {
+        cursor.array(|cursor| {
+            let mut found = Expectation::default();
+            cursor.object(|cursor, key| found.read(cursor, key))?;
+            found.write_others(page)?;
+            let text = shared(texts, list.len(), &found.text?.text()?);
+            list.push(Verdict { text, passed: found.passed?, end: page.len() - start });
+            Some(())
         })
-    }
+    })?;
+    Some(Verdicts::new(list, kept))
 }
 
-/// A field that only the long way understands.
-#[derive(Default)]
-struct Unusual;
-
-impl<'de> Deserialize<'de> for Unusual {
-    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(unusual())
-    }
-}
-
-fn unusual<E: de::Error>() -> E {
-    E::custom("left to the long way")
-}
-
-/// An expectation with its verdict. Not derived: a flattened map of the other fields would be read twice.
-struct Verdict(GradedExpectation);
-
-impl<'de> Deserialize<'de> for Verdict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(VerdictVisitor)
-    }
-}
-
-struct VerdictVisitor;
-
-impl<'de> Visitor<'de> for VerdictVisitor {
-    type Value = Verdict;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an expectation with a verdict")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Verdict, A::Error> {
-        let mut found = GradedExpectation::default();
-        let (mut text, mut passed) = (None, None);
-        while let Some(key) = map.next_key::<&str>()? {
-            match key {
-                "text" if text.is_none() => text = Some(map.next_value()?),
-                "passed" if passed.is_none() => passed = Some(map.next_value()?),
-                "evidence" if found.evidence.is_none() => found.evidence = Some(map.next_value()?),
-                "text" | "passed" | "evidence" | "assertion" | "expectation" => {
-                    return Err(unusual());
-                }
-                other => {
-                    let (other, value) = (other.to_owned(), map.next_value()?);
-                    if found.extra.insert(other, value).is_some() {
-                        return Err(unusual());
-                    }
-                }
-            }
+impl<'t> Expectation<'t> {
+    fn read(&mut self, cursor: &mut Cursor<'t>, key: &'t str) -> Option<()> {
+        match key {
+            "text" if self.text.is_none() => self.text = Some(cursor.string()?),
+            "passed" if self.passed.is_none() => self.passed = Some(cursor.boolean()?),
+            "evidence" if self.evidence.is_none() => self.evidence = Some(cursor.string()?),
+            "text" | "passed" | "evidence" | "assertion" | "expectation" => return None,
+            other if self.others.iter().any(|(known, _)| *known == other) => return None,
+            other => self.others.push((other, cursor.span()?)),
         }
-        (found.text, found.passed) = text.zip(passed).ok_or_else(unusual)?;
-        Ok(Verdict(found))
+        Some(())
     }
-}
 
-/// The scores of a rubric by dimension.
-#[derive(Default)]
-struct Scores(Vec<(String, f64)>);
-
-impl<'de> Deserialize<'de> for Scores {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Score {
-            score: Number,
+    /// Writes all but text and value, as the types would be written.
+    fn write_others(&self, page: &mut Vec<u8>) -> Option<()> {
+        if let Some(evidence) = self.evidence {
+            begin_field("evidence", page);
+            evidence.render(page)?;
         }
-        struct ScoresVisitor;
-        impl<'de> Visitor<'de> for ScoresVisitor {
-            type Value = Scores;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("scores by dimension")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scores, A::Error> {
-                let mut scores = Vec::new();
-                while let Some((name, Score { score })) = map.next_entry::<String, Score>()? {
-                    let score = score.as_f64();
-                    if !(0.0..=5.0).contains(&score) {
-                        return Err(unusual());
-                    }
-                    scores.push((name, score));
-                }
-                Ok(Scores(scores))
-            }
+        for (name, span) in &self.others {
+            begin_field(name, page);
+            write_value(&serde_json::from_str(span).ok()?, page);
         }
-        deserializer.deserialize_map(ScoresVisitor)
+        Some(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::{Value, json};
-
-    use super::super::grading::read_any;
-    use super::*;
-
-    fn usual() -> Value {
-        json!({
-            "expectations": [
-                {"text": "S1: a", "passed": true, "evidence": "out.md:1: \"a\"", "severity": "critical", "votes": [true]},
-                {"text": "b", "passed": false},
-            ],
-            "summary": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
-            "rubric_scores": {"depth": {"score": 4, "evidence": "deep"}, "form": {"score": 2, "evidence": ""}},
-            "rubric_summary": {"weighted_mean": 3.2, "max_possible": 5, "normalized": 0.64},
-            "execution_metrics": {"total_tool_calls": 7, "errors_encountered": 1, "tool_calls": {"Read": 7}},
-            "timing": {"total_tokens": 900, "duration_ms": 1500, "executor_duration_seconds": 1.5},
-            "claims": [{"claim": "done", "type": "process", "verified": true, "evidence": "e"}],
-            "user_notes_summary": {"uncertainties": ["u"], "needs_review": [], "workarounds": ["w"]},
-            "eval_feedback": {"suggestions": [{"assertion": "S1: a", "reason": " weak "}], "overall": "fine"},
-            "gate_passed": true,
-            "grader": {"model": "m", "votes": 1},
-            "run_record": {
-                "outcome": "completed", "reason": "completed", "skill_loaded": true, "seconds": 1.5, "total_tokens": 900
-            },
-        })
-    }
-
-    /// Whatever somebody may have put into a field.
-    fn odd() -> impl Strategy<Value = Option<Value>> {
-        let values = [
-            json!(null),
-            json!(true),
-            json!(-1),
-            json!(0),
-            json!(3),
-            json!(3.0),
-            json!(0.25),
-            json!(1e300),
-            json!(u64::MAX),
-            json!(""),
-            json!("  "),
-            json!("text"),
-            json!([]),
-            json!(["x", 1]),
-            json!({}),
-            json!({"score": 9}),
-            json!([{"reason": "r"}, {"assertion": "a"}, "plain"]),
-            json!([{"text": "t", "passed": true}, {"assertion": "t", "passed": false}, {"text": "no verdict"}]),
-        ];
-        proptest::option::weighted(0.8, proptest::sample::select(values.to_vec()))
-    }
-
-    /// Puts something else, or nothing, where a pointer leads; makes the field if it is not there.
-    fn change(document: &mut Value, pointer: &str, to: Option<Value>) {
-        let Some((parent, key)) = pointer.rsplit_once('/') else { return };
-        let Some(Value::Object(members)) = document.pointer_mut(parent) else { return };
-        match to {
-            Some(value) => _ = members.insert(key.to_owned(), value),
-            None => _ = members.shift_remove(key),
-        }
-    }
-
-    #[test]
-    fn the_usual_grading_takes_the_short_way_and_says_the_same() {
-        let bytes = serde_json::to_vec_pretty(&usual()).unwrap();
-        let quick = grading(&bytes).unwrap();
-        assert_eq!(quick, read_any(&bytes));
-        let graded = quick.unwrap();
-        assert_eq!((graded.passed, graded.tokens, graded.tool_calls), (1, Some(900), Some(7)));
-        assert!(graded.facts.unwrap().skill_loaded);
-    }
-
-    #[test]
-    fn what_only_the_long_way_understands_is_left_to_it() {
-        for (pointer, value) in [
-            ("/results", json!([])),
-            ("/assertion_results", json!([])),
-            ("/judge_model", json!("m")),
-            ("/expectations/0/assertion", json!("x")),
-        ] {
-            let mut document = usual();
-            change(&mut document, pointer, Some(value));
-            assert!(grading(&serde_json::to_vec(&document).unwrap()).is_none(), "{pointer}");
-        }
-        for text in ["", "{", "[]", "\u{feff}{}", "{\"expectations\": [], \"expectations\": []}"] {
-            assert!(grading(text.as_bytes()).is_none(), "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_short_way_never_contradicts_the_long_one(
-            changes in proptest::collection::vec((proptest::sample::select(vec![
-                "/expectations", "/expectations/0/text", "/expectations/0/passed", "/expectations/1/evidence",
-                "/expectations/1/more", "/summary", "/summary/passed", "/summary/failed", "/summary/total",
-                "/summary/pass_rate", "/rubric_scores", "/rubric_scores/depth", "/rubric_scores/depth/score",
-                "/rubric_summary", "/rubric_summary/normalized", "/rubric_summary/weighted_mean", "/execution_metrics",
-                "/execution_metrics/total_tool_calls", "/execution_metrics/errors_encountered", "/timing",
-                "/timing/total_duration_seconds", "/timing/total_tokens", "/user_notes_summary",
-                "/user_notes_summary/uncertainties", "/user_notes_summary/workarounds", "/eval_feedback",
-                "/eval_feedback/suggestions", "/gate_passed", "/judge", "/judge_model", "/results", "/run_record",
-                "/run_record/outcome", "/run_record/seconds", "/run_record/total_tokens", "/run_record/model",
-            ]), odd()), 0..4),
-        ) {
-            let mut document = usual();
-            for (pointer, to) in changes {
-                change(&mut document, pointer, to);
-            }
-            let bytes = serde_json::to_vec(&document).unwrap();
-            if let Some(quick) = grading(&bytes) {
-                prop_assert_eq!(quick, read_any(&bytes));
-            }
-        }
-    }
-}
+mod tests;

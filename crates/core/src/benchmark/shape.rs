@@ -1,56 +1,69 @@
 //! Puts the benchmark together from its parts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use skillgauge_format::Extra;
-use skillgauge_format::evals::{Benchmark, BenchmarkMetadata, UnmeasuredRun};
+use skillgauge_format::evals::{
+    Benchmark, BenchmarkMetadata, EvalFeedbackAggregate, UnmeasuredRun,
+};
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::record::{Iteration, Run, State, Unmeasured};
+use super::measured::Unmeasured;
+use super::record::{Iteration, Run, State};
 use super::role::{self, Roles};
-use super::{Aggregate, Settings, feedback, inference, notes, parallel, summary};
+use super::{Settings, feedback, inference, notes, summary};
 
-pub(super) fn assemble(folder: PathBuf, iteration: Iteration, settings: &Settings) -> Aggregate {
-    let configurations = configurations(&iteration);
-    let roles = Roles::of(&configurations);
-    let run_summary = summary::summarize(&iteration, &configurations, &roles);
-    // The two look at the same runs and know nothing of each other.
-    let (statistics, feedback) = parallel::both(
-        settings.threads,
-        || inference::infer(&iteration, &configurations, &roles, settings.seed),
-        || feedback::aggregate(&iteration, number_of(&folder)),
-    );
-    let notes = notes::write(&iteration, &configurations, &roles, &run_summary, &statistics);
-    let metadata = metadata(&iteration, &folder, settings);
-    let problems = iteration.problems;
-    let (mut runs, mut unmeasured) = (Vec::new(), Vec::new());
-    for case in iteration.cases {
-        for run in case.runs {
-            match run.state {
-                State::Measured(measured) => runs.push(measured.entry),
-                State::Unmeasured(Unmeasured { outcome, reason }) => {
-                    unmeasured.push(UnmeasuredRun {
-                        eval_id: case.id.clone(),
-                        configuration: run.configuration,
-                        run_number: run.number,
-                        outcome,
-                        reason,
-                        extra: Extra::new(),
-                    });
-                }
+/// What the runs come to.
+pub(super) struct Conclusions {
+    /// The benchmark without its runs.
+    pub(super) frame: Benchmark,
+    pub(super) feedback: EvalFeedbackAggregate,
+}
+
+impl Conclusions {
+    pub(super) fn of(
+        iteration: &Iteration,
+        folder: &Path,
+        metadata: BenchmarkMetadata,
+        seed: u64,
+    ) -> Self {
+        let configurations = configurations(iteration);
+        let roles = Roles::of(&configurations);
+        let run_summary = summary::summarize(iteration, &configurations, &roles);
+        let statistics = inference::infer(iteration, &configurations, &roles, seed);
+        let notes = notes::write(iteration, &configurations, &roles, &run_summary, &statistics);
+        let unmeasured = unmeasured(iteration);
+        let frame = Benchmark {
+            metadata: Some(metadata),
+            runs: None,
+            run_summary,
+            notes: Some(notes),
+            unmeasured: (!unmeasured.is_empty()).then_some(unmeasured),
+            statistics: Some(statistics),
+            extra: Extra::new(),
+        };
+        Self { frame, feedback: feedback::aggregate(iteration, number_of(folder)) }
+    }
+}
+
+/// The runs that say nothing about the skill.
+fn unmeasured(iteration: &Iteration) -> Vec<UnmeasuredRun> {
+    let mut list = Vec::new();
+    for case in &iteration.cases {
+        for run in &case.runs {
+            if let State::Unmeasured(Unmeasured { outcome, reason }) = &run.state {
+                list.push(UnmeasuredRun {
+                    eval_id: case.id.clone(),
+                    configuration: run.configuration.clone(),
+                    run_number: run.number,
+                    outcome: outcome.clone(),
+                    reason: reason.clone(),
+                    extra: Extra::new(),
+                });
             }
         }
     }
-    let benchmark = Benchmark {
-        metadata: Some(metadata),
-        runs: Some(runs),
-        run_summary,
-        notes: Some(notes),
-        unmeasured: (!unmeasured.is_empty()).then_some(unmeasured),
-        statistics: Some(statistics),
-        extra: Extra::new(),
-    };
-    Aggregate { folder, benchmark, feedback, problems, threads: settings.threads }
+    list
 }
 
 /// All that have runs, in the order in which they are shown.
@@ -65,7 +78,12 @@ fn configurations(iteration: &Iteration) -> Vec<Configuration> {
     found
 }
 
-fn metadata(iteration: &Iteration, folder: &Path, settings: &Settings) -> BenchmarkMetadata {
+/// What the benchmark is about.
+pub(super) fn metadata(
+    iteration: &Iteration,
+    folder: &Path,
+    settings: &Settings,
+) -> BenchmarkMetadata {
     let mut evals_run: Vec<EvalId> = iteration.cases.iter().map(|case| case.id.clone()).collect();
     evals_run.dedup();
     BenchmarkMetadata {

@@ -1,112 +1,153 @@
 //! Puts the three files of a benchmark into its iteration, each complete or not there.
 //!
-//! Nearly all of `benchmark.json` is its runs, so these are written by several threads, a part of them each; the text is
-//! the same as that of one. Nothing is synced: a rename is enough for "complete or not there" as long as the machine
-//! lives, and what a power cut takes can be computed again from the runs.
+//! Nearly all of `benchmark.json` is its runs, so these are written by several threads, a part of them each, and the first
+//! parts while it is still computed what the runs come to. Nearly all of a run is its verdicts, whose text is there
+//! already. The whole is the same as if the types were written. Nothing is synced: a rename is enough for "complete or not there" as long as the machine lives, and what a power cut takes can be
+//! computed again from the runs.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use serde::Serialize;
-use skillgauge_format::evals::{Benchmark, BenchmarkRun};
-use skillgauge_format::write::{WriteError, to_text};
+use skillgauge_format::evals::{Benchmark, BenchmarkMetadata, BenchmarkRun};
+use skillgauge_format::write::to_text;
 
-use super::{Aggregate, BenchmarkError, parallel};
+use super::measured::Measured;
+use super::record::CaseRuns;
+use super::shape::Conclusions;
+use super::{BenchmarkError, markdown, parallel};
 use crate::workspace::replace_file;
 
 /// Runs that are written at once: about a quarter of a megabyte.
 const PART: usize = 100;
 
-pub(super) fn write(aggregate: &Aggregate) -> Result<Vec<PathBuf>, BenchmarkError> {
-    let json = |source| BenchmarkError::NotJson { source };
-    let unwritable = |source| BenchmarkError::Unwritable { source };
-    let put = |name: &str, fill: &mut (dyn FnMut(&mut File) -> io::Result<()> + Send)| {
-        let path = aggregate.folder.join(name);
-        replace_file(&path, fill).map_err(unwritable)?;
+/// Writes the three files, and lets it be concluded meanwhile what the runs come to.
+pub(super) fn write(
+    folder: &Path,
+    metadata: &BenchmarkMetadata,
+    cases: &[CaseRuns],
+    threads: usize,
+    conclude: impl FnOnce() -> Conclusions,
+) -> Result<(Conclusions, [PathBuf; 3]), BenchmarkError> {
+    let runs: Vec<&Measured> = cases.iter().flat_map(CaseRuns::all_measured).collect();
+    let path = folder.join("benchmark.json");
+    let document = Document { metadata, runs: &runs, threads };
+    let conclude = || {
+        let conclusions = conclude();
+        let others = write_others(folder, &conclusions);
+        (conclusions, others)
+    };
+    let (conclusions, others) =
+        replace_file(&path, |file| document.write(file, conclude, |(found, _)| &found.frame))
+            .map_err(|source| BenchmarkError::Unwritable { source })?;
+    let [markdown, feedback] = others?;
+    Ok((conclusions, [path, markdown, feedback]))
+}
+
+fn write_others(folder: &Path, conclusions: &Conclusions) -> Result<[PathBuf; 2], BenchmarkError> {
+    let markdown = markdown::render(&conclusions.frame);
+    let feedback = to_text(&conclusions.feedback);
+    let feedback = feedback.map_err(|source| BenchmarkError::NotJson { source })?;
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        replace_file(&path, |file| file.write_all(text.as_bytes()))
+            .map_err(|source| BenchmarkError::Unwritable { source })?;
         Ok(path)
     };
-    let frame = Frame::of(&aggregate.benchmark).map_err(json)?;
-    let (benchmark, others) = parallel::both(
-        aggregate.threads,
-        || put("benchmark.json", &mut |file| frame.write(aggregate.threads, file)),
-        || {
-            let markdown = aggregate.to_markdown();
-            let feedback = to_text(&aggregate.feedback).map_err(json)?;
-            Ok([
-                put("benchmark.md", &mut |file| file.write_all(markdown.as_bytes()))?,
-                put("eval_feedback_aggregate.json", &mut |file| {
-                    file.write_all(feedback.as_bytes())
-                })?,
-            ])
-        },
-    );
-    Ok([benchmark?].into_iter().chain(others?).collect())
+    Ok([put("benchmark.md", &markdown)?, put("eval_feedback_aggregate.json", &feedback)?])
 }
 
-/// The text of a benchmark around its runs.
-struct Frame<'b> {
-    before: String,
-    runs: &'b [BenchmarkRun],
-    after: String,
+/// The text of a benchmark: what is known before it is concluded what the runs come to.
+struct Document<'b> {
+    metadata: &'b BenchmarkMetadata,
+    runs: &'b [&'b Measured],
+    threads: usize,
 }
 
-impl<'b> Frame<'b> {
-    fn of(benchmark: &'b Benchmark) -> Result<Self, WriteError> {
-        let runs = benchmark.runs.as_deref().unwrap_or_default();
-        let whole = |text| Self { before: text, runs: &[], after: String::new() };
-        if runs.len() <= PART {
-            return to_text(benchmark).map(whole);
-        }
-        let Benchmark { metadata, runs: _, run_summary, notes, unmeasured, statistics, extra } =
-            benchmark;
-        let mut before = to_text(&Benchmark {
-            metadata: metadata.clone(),
-            runs: Some(Vec::new()),
-            run_summary: run_summary.clone(),
-            notes: notes.clone(),
-            unmeasured: unmeasured.clone(),
-            statistics: statistics.clone(),
-            extra: extra.clone(),
-        })?;
-        // No text in JSON has a line break in it, and only a member of the document itself is indented by two, so this
-        // is the place.
-        let Some(place) = before.find(EMPTY) else { return to_text(benchmark).map(whole) };
-        let after = CLOSED.to_owned() + &before[place + EMPTY.len()..];
-        before.truncate(place);
-        before.push_str(OPENED);
-        Ok(Self { before, runs, after })
-    }
-
-    fn write(&self, threads: usize, out: &mut (impl Write + Send)) -> io::Result<()> {
-        out.write_all(self.before.as_bytes())?;
+impl Document<'_> {
+    /// Writes it; `conclude` gives the rest while the runs are written.
+    fn write<C>(
+        &self,
+        out: &mut (impl Write + Send),
+        conclude: impl FnOnce() -> C,
+        frame: impl FnOnce(&C) -> &Benchmark,
+    ) -> io::Result<C> {
+        let known = Benchmark { metadata: Some(self.metadata.clone()), ..Benchmark::default() };
+        let (before, _) = around_runs(known)?;
+        out.write_all(before.as_bytes())?;
         let mut separator: &[u8] = b"";
-        let parts: Vec<&[BenchmarkRun]> = self.runs.chunks(PART).collect();
-        parallel::in_order(&parts, threads, members, |buffer: &Vec<u8>| {
-            out.write_all(separator)?;
-            separator = b",";
-            out.write_all(&buffer[BEFORE..buffer.len() - AFTER])
-        })?;
-        out.write_all(self.after.as_bytes())
+        let parts: Vec<&[&Measured]> = self.runs.chunks(PART).collect();
+        let (concluded, result) =
+            parallel::in_order(&parts, self.threads, conclude, Part::make, |part: &Part| {
+                out.write_all(separator)?;
+                separator = b",";
+                out.write_all(&part.text)
+            });
+        result?;
+        if !self.runs.is_empty() {
+            out.write_all(CLOSED.as_bytes())?;
+        }
+        let (_, after) = around_runs(frame(&concluded).clone())?;
+        out.write_all(b"]")?;
+        out.write_all(after.as_bytes())?;
+        Ok(concluded)
     }
+}
+
+/// What stands before and after the runs of a benchmark.
+fn around_runs(benchmark: Benchmark) -> io::Result<(String, String)> {
+    let mut text =
+        to_text(&Benchmark { runs: Some(Vec::new()), ..benchmark }).map_err(io::Error::other)?;
+    // No text in JSON has a line break in it, and only a member of the document itself is indented by two, so this is the
+    // place.
+    let place = text.find(EMPTY).map_or(text.len(), |place| place + EMPTY.len());
+    let after = text.split_off(place);
+    text.pop();
+    Ok((text, after))
 }
 
 const EMPTY: &str = "\n  \"runs\": []";
-const OPENED: &str = "\n  \"runs\": [";
-const CLOSED: &str = "\n  ]";
+/// What stands before the end of a list that is not empty.
+const CLOSED: &str = "\n  ";
 
-/// What stands before and after the runs in what [`members`] writes.
-const BEFORE: usize = "{".len() + OPENED.len();
-const AFTER: usize = CLOSED.len() + "\n}".len();
+/// What stands before and after the runs where only they are written.
+const BEFORE: usize = "{".len() + EMPTY.len() - "]".len();
+const AFTER: usize = CLOSED.len() + "]\n}".len();
 
-/// Some runs, at least one, as they stand in the document, with what is around them there.
-fn members(runs: &&[BenchmarkRun], buffer: &mut Vec<u8>) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Around<'r> {
-        runs: &'r [BenchmarkRun],
+/// Where the verdicts of a run go. Like [`EMPTY`], it can be nothing else: only a member of a run is indented by six.
+const NO_VERDICTS: &str = "\n      \"expectations\": []";
+
+/// Some runs, at least one, as they stand in the document.
+#[derive(Default)]
+struct Part {
+    text: Vec<u8>,
+    /// The same, without the verdicts.
+    bare: Vec<u8>,
+}
+
+impl Part {
+    fn make(measured: &&[&Measured], part: &mut Self) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Around<'r> {
+            runs: Vec<&'r BenchmarkRun>,
+        }
+        let Self { text, bare } = part;
+        bare.clear();
+        text.clear();
+        let runs = measured.iter().map(|run| &run.entry).collect();
+        serde_json::to_writer_pretty(&mut *bare, &Around { runs })?;
+        let bare = &bare[BEFORE..bare.len() - AFTER];
+        let mut done = 0;
+        for (place, run) in memmem::find_iter(bare, NO_VERDICTS).zip(*measured) {
+            let place = place + NO_VERDICTS.len() - "[]".len();
+            text.extend_from_slice(&bare[done..place]);
+            run.verdicts.write(text);
+            done = place + "[]".len();
+        }
+        text.extend_from_slice(&bare[done..]);
+        Ok(())
     }
-    buffer.clear();
-    Ok(serde_json::to_writer_pretty(buffer, &Around { runs })?)
 }
 
 #[cfg(test)]
@@ -114,32 +155,42 @@ mod tests {
     use proptest::prelude::*;
     use skillgauge_format::part::{Configuration, EvalId, GradedExpectation};
 
+    use super::super::grading::Graded;
+    use super::super::layout::{CaseFolder, RunFolder};
+    use super::super::verdict::Verdicts;
     use super::*;
+
+    fn measured(text: &str, number: usize) -> Measured {
+        let name = format!("\n  \"runs\": [] \n      \"expectations\": []{text}");
+        let case = CaseFolder::new(EvalId::from(text), Some(name));
+        let configuration = Configuration::WithSkill;
+        let run = RunFolder { path: PathBuf::new(), configuration, number: number as u64 };
+        let one = GradedExpectation { text: text.to_owned(), ..GradedExpectation::default() };
+        let graded = Graded {
+            verdicts: Verdicts::of(&vec![one; number % 3]),
+            notes: vec![text.to_owned(); number % 2],
+            ..Graded::default()
+        };
+        Measured::new(graded, None, Some(true), &case, &run)
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn many_threads_write_what_one_writes(count in 0_usize..350, text in any::<String>(), threads in 1_usize..4) {
-            let run = |number: usize| BenchmarkRun {
-                eval_id: EvalId::from(text.as_str()),
-                eval_name: Some(format!("\n  \"runs\": [] {text}")),
-                configuration: Configuration::WithSkill,
-                run_number: number as u64,
-                result: skillgauge_format::evals::RunResult::default(),
-                expectations: Some(vec![GradedExpectation { text: text.clone(), ..GradedExpectation::default() }]),
-                notes: Some(Vec::new()),
-                outcome: None,
-                skill_loaded: Some(true),
-                extra: skillgauge_format::Extra::new(),
-            };
-            let benchmark = Benchmark {
-                runs: Some((0..count).map(run).collect()),
+        fn many_threads_write_what_the_types_would(count in 0_usize..350, text in any::<String>(), threads in 1_usize..4) {
+            let runs: Vec<Measured> = (0..count).map(|number| measured(&text, number)).collect();
+            let runs: Vec<&Measured> = runs.iter().collect();
+            let metadata = BenchmarkMetadata { skill_name: Some(text.clone()), ..BenchmarkMetadata::default() };
+            let document = Document { metadata: &metadata, runs: &runs, threads };
+            let conclude = || Benchmark {
+                metadata: Some(metadata.clone()),
                 notes: Some(vec![text.clone()]),
                 ..Benchmark::default()
             };
             let mut written = Vec::new();
-            Frame::of(&benchmark).unwrap().write(threads, &mut written).unwrap();
-            prop_assert_eq!(String::from_utf8(written).unwrap(), to_text(&benchmark).unwrap());
+            let frame = document.write(&mut written, conclude, |frame| frame).unwrap();
+            let whole = Benchmark { runs: Some(runs.iter().map(|run| run.whole()).collect()), ..frame };
+            prop_assert_eq!(String::from_utf8(written).unwrap(), to_text(&whole).unwrap());
         }
     }
 }

@@ -10,7 +10,8 @@ use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
 use skillgauge_format::write::round_rate;
 
-use super::record::{Iteration, Measured};
+use super::measured::Measured;
+use super::record::Iteration;
 use super::role::Roles;
 use crate::statistics::Spread;
 

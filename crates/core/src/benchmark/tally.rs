@@ -4,7 +4,8 @@
 //! had it; only when it is not there is it looked up.
 
 use indexmap::IndexMap;
-use skillgauge_format::part::GradedExpectation;
+
+use super::verdict::Verdict;
 
 /// `N` counts for each text, in the order in which the texts were met.
 #[derive(Default)]
@@ -16,13 +17,9 @@ impl<'t, const N: usize> ByText<'t, N> {
     }
 
     /// Lets `add` count each of a run's verdicts.
-    pub(super) fn count(
-        &mut self,
-        verdicts: &'t [GradedExpectation],
-        add: impl Fn(&mut [u64; N], &GradedExpectation),
-    ) {
+    pub(super) fn count(&mut self, verdicts: &'t [Verdict], add: impl Fn(&mut [u64; N], &Verdict)) {
         for (place, verdict) in verdicts.iter().enumerate() {
-            let text = verdict.text.as_str();
+            let text = &*verdict.text.plain;
             match self.0.get_index_mut(place) {
                 Some((known, counts)) if *known == text => add(counts, verdict),
                 _ => add(self.0.entry(text).or_insert([0; N]), verdict),

@@ -17,8 +17,8 @@ pub(super) fn render(aggregate: &Aggregate, style: Style) -> String {
     let mut out = String::new();
     table(aggregate, &mut out);
     verdicts(aggregate, style, &mut out);
-    let notes = aggregate.benchmark.notes.as_deref().unwrap_or_default();
-    let statistics = aggregate.benchmark.statistics.as_ref();
+    let notes = aggregate.frame.notes.as_deref().unwrap_or_default();
+    let statistics = aggregate.frame.statistics.as_ref();
     // The first notes repeat the verdicts.
     let said = statistics.map_or(0, |found| found.differences.len());
     let rest: Vec<&String> = notes.iter().skip(said).collect();
@@ -38,8 +38,8 @@ fn table(aggregate: &Aggregate, out: &mut String) {
     let mut rows = vec![
         ["", "cases", "runs", "pass rate", "95 %", "passed", "time", "tokens"].map(str::to_owned),
     ];
-    let summary = &aggregate.benchmark.run_summary;
-    for (configuration, found) in configurations(aggregate) {
+    let summary = &aggregate.frame.run_summary;
+    for (configuration, found) in configurations(&aggregate.frame) {
         let summary = summary.get(&configuration);
         let mean = |decimals: usize, of: fn(&ConfigurationSummary) -> Option<&Stats>| {
             let mean = summary.as_ref().and_then(|summary| Some(of(summary)?.mean.as_f64()));
@@ -99,7 +99,7 @@ fn align(rows: &[[String; 8]], out: &mut String) {
 }
 
 fn verdicts(aggregate: &Aggregate, style: Style, out: &mut String) {
-    let statistics = aggregate.benchmark.statistics.as_ref();
+    let statistics = aggregate.frame.statistics.as_ref();
     for found in statistics.into_iter().flat_map(|found| &found.differences) {
         let over = match found.over {
             DifferenceOver::Assigned => "",

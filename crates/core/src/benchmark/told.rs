@@ -1,5 +1,7 @@
 //! What is told of a run beside its verdicts: by `run.json` and `timing.json`, or by a grading of ours, which has a copy.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::de::value::BorrowedStrDeserializer;
 use skillgauge_format::json::{self, Node, Number};
@@ -12,21 +14,25 @@ use crate::judge::record::RunFacts;
 /// What `run.json` tells, or a grading of its run.
 #[derive(Default, Deserialize)]
 pub(super) struct Told {
-    pub(super) outcome: Option<String>,
-    pub(super) reason: Option<String>,
+    pub(super) outcome: Option<Cow<'static, str>>,
+    pub(super) reason: Option<Cow<'static, str>>,
     pub(super) message: Option<String>,
     pub(super) model: Option<String>,
     pub(super) skill_loaded: Option<bool>,
+    pub(super) agent_version: Option<String>,
+    pub(super) skillgauge_version: Option<String>,
 }
 
 impl From<RunFacts> for Told {
     fn from(facts: RunFacts) -> Self {
         Self {
-            outcome: Some(facts.outcome.as_str().to_owned()),
-            reason: Some(facts.reason.as_str().to_owned()),
+            outcome: Some(facts.outcome.as_str().into()),
+            reason: Some(facts.reason.as_str().into()),
             message: None,
             model: facts.model,
             skill_loaded: Some(facts.skill_loaded),
+            agent_version: facts.agent_version,
+            skillgauge_version: facts.skillgauge_version,
         }
     }
 }
@@ -39,11 +45,13 @@ impl Told {
         let document = json::parse(bytes).map_err(|error| format!("run.json: {error}"))?;
         let text = |key| words(&document.root, key).map(str::to_owned);
         Ok(Self {
-            outcome: text("outcome"),
-            reason: text("reason"),
+            outcome: text("outcome").map(Cow::Owned),
+            reason: text("reason").map(Cow::Owned),
             message: text("message"),
             model: text("model"),
             skill_loaded: document.root.get("skill_loaded").and_then(Node::as_bool),
+            agent_version: text("agent_version"),
+            skillgauge_version: text("skillgauge_version"),
         })
     }
 }
@@ -62,8 +70,8 @@ pub(super) struct Times {
     total_tokens: Option<Number>,
 }
 
-impl From<RunFacts> for Times {
-    fn from(facts: RunFacts) -> Self {
+impl From<&RunFacts> for Times {
+    fn from(facts: &RunFacts) -> Self {
         Self {
             total_duration_seconds: Some(facts.seconds),
             total_tokens: facts.total_tokens.map(Number::Unsigned),

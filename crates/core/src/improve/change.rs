@@ -10,6 +10,7 @@ use skillgauge_format::cases::Suggestion;
 use crate::analysis::{self, Application, Applied, SkillFiles};
 use crate::finding::Level;
 use crate::profile::Policy;
+use crate::scratch::PrivateFolder;
 use crate::skill::Skill;
 use crate::validate::Checked;
 use crate::version::{Content, VersionError, VersionNumber, VersionStore};
@@ -26,17 +27,18 @@ pub struct Change {
     pub left_out: Vec<String>,
 }
 
-/// Works out which suggestions can be applied to a version. The skill must be at that version to write the result.
+/// Works out which suggestions can be applied to a version, on a copy in a folder for private folders. The skill must be
+/// at that version to write the result.
 pub fn change(
     store: &VersionStore,
     base: VersionNumber,
     suggestions: &[Suggestion],
     policy: &Policy,
+    scratch: &Path,
 ) -> Result<Change, VersionError> {
     let folder = store.folder(base);
     let files = SkillFiles::of(&folder)?;
-    let builder = tempfile::Builder::new().prefix(".trial-").tempdir_in(store.workspace().root());
-    let trial = builder.map_err(VersionError::Io)?;
+    let trial = PrivateFolder::new(scratch, "trial-").map_err(VersionError::Io)?;
     // A skill's folder has its name, which is part of being well formed.
     let copy = trial.path().join(store.skill().file_name().unwrap_or_default());
     Content::of_version(&folder)?.copy(&copy)?;
@@ -139,7 +141,7 @@ mod tests {
             suggestion("nowhere", "Third.", "3."),
             suggestion("second", "Second.", "2."),
         ];
-        let found = change(&store, base, &suggestions, &policy).unwrap();
+        let found = change(&store, base, &suggestions, &policy, folder.path()).unwrap();
         assert_eq!(found.changes, ["SKILL.md: first: why", "SKILL.md: second: why"]);
         assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);
         assert!(found.left_out[0].starts_with("name: the skill would not be well formed: "));

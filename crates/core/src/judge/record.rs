@@ -35,6 +35,12 @@ pub struct RunFacts {
     /// Tokens of all kinds; absent when the agent did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
+    /// The agent's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    /// The version of the skillgauge that carried it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skillgauge_version: Option<String>,
 }
 
 impl RunFacts {
@@ -47,6 +53,8 @@ impl RunFacts {
             skill_loaded: record.skill_loaded,
             seconds: record.seconds,
             total_tokens: record.total_tokens,
+            agent_version: record.agent_version.clone(),
+            skillgauge_version: record.skillgauge_version.clone(),
         }
     }
 

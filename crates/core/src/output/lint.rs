@@ -4,8 +4,7 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-use skillgauge_format::JsonPath;
+use skillgauge_format::{Extra, FindingLevel, LintReport, LintSummary, ReportedLint, write};
 
 use super::github::{Part, escape, push_region};
 use super::place::{Region, from_working_folder};
@@ -76,65 +75,43 @@ fn drawn(finding: &LintFinding, file: &LintedFile, style: Style) -> String {
     draw(&drawing, style)
 }
 
-#[derive(Serialize)]
-struct JsonReport<'l> {
-    files: Vec<String>,
-    findings: Vec<JsonFinding<'l>>,
-    notes: &'l [String],
-    summary: JsonSummary,
-}
-
-#[derive(Serialize)]
-struct JsonFinding<'l> {
-    file: String,
-    code: &'static str,
-    level: &'static str,
-    path: &'l JsonPath,
-    line: usize,
-    column: usize,
-    message: &'l str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'l str>,
-}
-
-#[derive(Serialize)]
-struct JsonSummary {
-    cases: usize,
-    queries: usize,
-    errors: usize,
-    warnings: usize,
-    omitted: usize,
-}
-
-/// One object with `files`, `findings`, `notes` and `summary`.
+/// A [`LintReport`].
 pub fn json(linted: &Linted, paths: &Paths) -> String {
     let shown = |file: &LintedFile| from_working_folder(paths, &file.path);
-    let findings = linted.findings.iter().map(|finding| JsonFinding {
+    let findings = linted.findings.iter().map(|finding| ReportedLint {
         file: shown(&linted.files[finding.file]),
-        code: finding.code,
-        level: finding.level.as_str(),
-        path: &finding.path,
-        line: finding.place.line,
-        column: finding.place.column,
-        message: &finding.message,
-        hint: finding.hint.as_deref(),
+        code: finding.code.to_owned(),
+        level: match finding.level {
+            Level::Error => FindingLevel::Error,
+            Level::Warning => FindingLevel::Warning,
+        },
+        path: finding.path.to_string(),
+        line: count(finding.place.line),
+        column: count(finding.place.column),
+        message: finding.message.clone(),
+        hint: finding.hint.clone(),
+        extra: Extra::new(),
     });
-    let report = JsonReport {
+    let report = LintReport {
         files: linted.files.iter().map(shown).collect(),
         findings: findings.collect(),
-        notes: &linted.notes,
-        summary: JsonSummary {
-            cases: linted.cases,
-            queries: linted.queries,
-            errors: linted.count(Level::Error),
-            warnings: linted.count(Level::Warning),
-            omitted: linted.omitted,
+        notes: linted.notes.clone(),
+        summary: LintSummary {
+            cases: count(linted.cases),
+            queries: count(linted.queries),
+            errors: count(linted.count(Level::Error)),
+            warnings: count(linted.count(Level::Warning)),
+            omitted: count(linted.omitted),
+            extra: Extra::new(),
         },
+        ..LintReport::default()
     };
     // Texts and numbers only: nothing here can fail to be written.
-    let mut out = serde_json::to_string_pretty(&report).unwrap_or_default();
-    out.push('\n');
-    out
+    write::to_text(&report).unwrap_or_default()
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 /// One workflow command for each finding, and a summary.

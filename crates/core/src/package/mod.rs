@@ -6,6 +6,7 @@
 mod archive;
 mod exclude;
 mod folder;
+mod name;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -127,7 +128,7 @@ impl Walk<'_> {
             match self.reason(&path, kind, depth) {
                 Some(reason) => self.left_out.push((path, reason)),
                 None if kind == FileKind::Folder => self.folder(&path, depth + 1)?,
-                None => self.files.extend(folder::entry_name(&path)),
+                None => self.files.extend(name::entry_name(&path)),
             }
         }
         Ok(())
@@ -137,7 +138,7 @@ impl Walk<'_> {
         if let Some(reason) = exclude::reason(path, kind) {
             return Some(reason);
         }
-        if folder::entry_name(path).is_none() {
+        if name::entry_name(path).is_none() {
             return Some(LeftOut::NotText);
         }
         if kind == FileKind::Folder && self.skill.join(path).join(SKILL_MD).exists() {

@@ -8,7 +8,7 @@ use super::FileKind;
 
 /// The entries of one folder by name. Sorted, so that no result depends on the file system's order.
 #[derive(Default)]
-pub(super) struct Entries {
+pub(crate) struct Entries {
     /// All names in one piece of memory.
     names: Vec<u8>,
     entries: Vec<(std::ops::Range<usize>, FileKind)>,
@@ -16,7 +16,7 @@ pub(super) struct Entries {
 
 impl Entries {
     /// Lists `path`. An entry that vanishes meanwhile is left out.
-    pub(super) fn read(path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let mut listed = Self { names: Vec::with_capacity(128), entries: Vec::with_capacity(8) };
         each_entry(path, &mut |name, kind| {
             let start = listed.names.len();
@@ -28,7 +28,7 @@ impl Entries {
         Ok(listed)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsStr, FileKind)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, FileKind)> {
         self.entries.iter().map(|(range, kind)| (name_of(&self.names[range.clone()]), *kind))
     }
 

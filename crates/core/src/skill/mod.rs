@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use document::{Document, DocumentError, MAX_BYTES, SKILL_MD};
 pub use folder::{FileEntry, FileKind, Folder};
+pub(crate) use listing::Entries;
 
 /// A skill as found on disk.
 #[derive(Debug)]

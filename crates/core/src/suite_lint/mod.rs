@@ -64,6 +64,8 @@ pub struct Reference<'r> {
     pub folder: &'r Path,
     /// Runs the `custom_script` checks; without it they are left out, and a note says so.
     pub scripts: Option<&'r dyn ScriptRunner>,
+    /// Where private folders are made.
+    pub scratch: &'r Path,
 }
 
 /// Why nothing could be looked at.

@@ -20,6 +20,7 @@ use crate::check::{
     CheckContext, CheckError, CompiledChecks, ScriptCall, ScriptEnd, ScriptError, ScriptOutcome,
     ScriptRunner, compile, evaluate,
 };
+use crate::scratch::PrivateFolder;
 
 /// Why the trial could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +56,7 @@ pub(super) fn check(
     let folder_error =
         |source| ReferenceError::Folder { folder: reference.folder.to_owned(), source };
     let mut folders = list(reference.folder).map_err(folder_error)?;
-    let scratch = tempfile::tempdir().map_err(folder_error)?;
+    let scratch = PrivateFolder::new(reference.scratch, "answer-").map_err(folder_error)?;
     let mut trial =
         Trial { reference, facts, scratch: scratch.path(), untried: Untried::default() };
     for (case, view) in suite.cases().zip(&view.cases) {
@@ -336,7 +337,7 @@ impl ScriptRunner for NoScripts {
 pub(super) fn passes_empty(case: &Case<'_>) -> Result<bool, CheckError> {
     let (folder, name) = (std::env::temp_dir(), Some("demo-skill".to_owned()));
     let facts = SkillFacts { name, ..SkillFacts::default() };
-    let reference = Reference { folder: &folder, scripts: None };
+    let reference = Reference { folder: &folder, scripts: None, scratch: &folder };
     let trial = Trial {
         reference: &reference,
         facts: &facts,

@@ -36,7 +36,8 @@ impl Bench {
     fn lint_with(&self, scripts: Option<&dyn ScriptRunner>, strictness: Strictness) -> Linted {
         let skill = self.folder.path().join("demo-skill");
         let folder = self.folder.path().join("reference");
-        let reference = folder.is_dir().then_some(Reference { folder: &folder, scripts });
+        let scratch = self.folder.path();
+        let reference = folder.is_dir().then_some(Reference { folder: &folder, scripts, scratch });
         lint(&LintRequest { skill: &skill, evals: None, triggers: None, reference, strictness })
             .unwrap()
     }

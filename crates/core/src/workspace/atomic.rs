@@ -19,32 +19,33 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError>
 
 /// Lets a file be written so that nobody ever sees half of it; for what can be computed again, since a power cut may
 /// still take it.
-pub fn replace_file(
+pub fn replace_file<T>(
     path: &Path,
-    fill: impl FnOnce(&mut File) -> io::Result<()>,
-) -> Result<(), WorkspaceError> {
+    fill: impl FnOnce(&mut File) -> io::Result<T>,
+) -> Result<T, WorkspaceError> {
     put(path, fill, Durability::Renamed)
 }
 
 /// What a file survives.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Durability {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Durability {
     /// A power cut.
+    #[default]
     Synced,
     /// The end of this process at any moment.
     Renamed,
 }
 
-fn put(
+pub(super) fn put<T>(
     path: &Path,
-    fill: impl FnOnce(&mut File) -> io::Result<()>,
+    fill: impl FnOnce(&mut File) -> io::Result<T>,
     durability: Durability,
-) -> Result<(), WorkspaceError> {
+) -> Result<T, WorkspaceError> {
     let io = |source| WorkspaceError::Io { path: path.to_owned(), source };
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder).map_err(io)?;
-    fill(draft.as_file_mut()).map_err(io)?;
+    let filled = fill(draft.as_file_mut()).map_err(io)?;
     #[cfg(unix)]
     {
         // Temporary files are private; results are for everybody who may see the folder.
@@ -56,14 +57,22 @@ fn put(
         draft.as_file().sync_data().map_err(io)?;
     }
     draft.persist(path).map_err(|error| io(error.error))?;
-    Ok(())
+    Ok(filled)
 }
 
 /// Writes a value as the JSON of our files, atomically.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), WorkspaceError> {
+    put_json(path, value, Durability::Synced)
+}
+
+pub(super) fn put_json<T: Serialize>(
+    path: &Path,
+    value: &T,
+    durability: Durability,
+) -> Result<(), WorkspaceError> {
     let text = write::to_text(value).map_err(|error| WorkspaceError::Unwritable {
         path: path.to_owned(),
         message: error.to_string(),
     })?;
-    write_atomically(path, text.as_bytes())
+    put(path, |file| file.write_all(text.as_bytes()), durability)
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 
+use super::atomic::Durability;
 use super::error::WorkspaceError;
 use super::run_dir::{PartialRun, RunDir, read_file};
 use super::write_json;
@@ -20,12 +21,26 @@ const PARTIAL: &str = ".partial";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iteration {
     root: PathBuf,
+    durability: Durability,
 }
 
 impl Iteration {
     /// The iteration in this folder, whether it exists or not.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), durability: Durability::Synced }
+    }
+
+    /// An iteration of one run that is on its way to somewhere else. Nobody looks for it here after a power cut, so its
+    /// files are not synced; nobody looks for another run beside it, so there are no folders around it.
+    pub fn passing(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), durability: Durability::Renamed }
+    }
+
+    fn run_folder(&self, id: &RunId) -> PathBuf {
+        match self.durability {
+            Durability::Synced => self.root.join(id.folder()),
+            Durability::Renamed => self.root.join("run"),
+        }
     }
 
     /// The folder.
@@ -78,12 +93,17 @@ impl Iteration {
 
     /// The folder of a run.
     pub fn run_dir(&self, id: &RunId) -> RunDir {
-        RunDir::at(self.root.join(id.folder()))
+        RunDir::with(self.run_folder(id), self.durability)
     }
 
     /// Begins a run: a folder that nobody takes for a result.
     pub fn begin_run(&self, id: &RunId) -> Result<PartialRun, WorkspaceError> {
-        PartialRun::begin(&self.root.join(PARTIAL), self.root.join(id.folder()), id)
+        let partial = self.root.join(PARTIAL);
+        let folder = match self.durability {
+            Durability::Synced => partial.join(id.to_string().replace('/', "+")),
+            Durability::Renamed => partial,
+        };
+        PartialRun::begin(folder, self.run_folder(id), self.durability)
     }
 
     /// Removes what killed runs have left.

@@ -3,16 +3,16 @@
 //! A run is made in a partial folder and moved to its place in one step, so a run folder that exists is complete.
 //! Checks and gradings are added later, each atomically.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use skillgauge_format::record::RunRecord;
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::{Format, Read, read};
 
-use super::atomic::DRAFT;
+use super::atomic::{DRAFT, Durability, put, put_json};
 use super::error::WorkspaceError;
-use super::{write_atomically, write_json};
-use crate::plan::RunId;
 
 /// A file of ours larger than this is something else.
 const MAX_BYTES: u64 = 256 << 20;
@@ -21,12 +21,22 @@ const MAX_BYTES: u64 = 256 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunDir {
     root: PathBuf,
+    durability: Durability,
 }
 
 impl RunDir {
     /// The run in this folder, whether it exists or not.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), durability: Durability::Synced }
+    }
+
+    pub(super) fn with(root: impl Into<PathBuf>, durability: Durability) -> Self {
+        Self { root: root.into(), durability }
+    }
+
+    /// Writes a file of the run as JSON, atomically.
+    pub fn write_json<T: Serialize>(&self, file: &Path, value: &T) -> Result<(), WorkspaceError> {
+        put_json(file, value, self.durability)
     }
 
     /// The folder.
@@ -120,16 +130,16 @@ pub(super) fn read_file<T: Format>(path: &Path) -> Result<T, WorkspaceError> {
 pub struct PartialRun {
     folder: PathBuf,
     target: PathBuf,
+    durability: Durability,
 }
 
 impl PartialRun {
     /// A fresh folder for a run. What an earlier attempt left there is removed.
     pub(super) fn begin(
-        partial: &Path,
+        folder: PathBuf,
         target: PathBuf,
-        id: &RunId,
+        durability: Durability,
     ) -> Result<Self, WorkspaceError> {
-        let folder = partial.join(id.to_string().replace('/', "+"));
         let io = |source| WorkspaceError::Io { path: folder.clone(), source };
         match fs_err::remove_dir_all(&folder) {
             Ok(()) => {}
@@ -137,22 +147,23 @@ impl PartialRun {
             Err(source) => return Err(io(source)),
         }
         fs_err::create_dir_all(&folder).map_err(io)?;
-        Ok(Self { folder, target })
+        Ok(Self { folder, target, durability })
     }
 
     /// The folder of the run, with the names that its files will have.
     pub fn dir(&self) -> RunDir {
-        RunDir::at(&self.folder)
+        RunDir::with(&self.folder, self.durability)
     }
 
     /// Writes a text file.
     pub fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
-        write_atomically(file, bytes)
+        put(file, |file| file.write_all(bytes), self.durability)
     }
 
     /// Writes the record and moves the run to its place.
     pub fn finish(self, record: &RunRecord) -> Result<RunDir, WorkspaceError> {
-        write_json(&self.dir().record_file(), record)?;
+        let dir = self.dir();
+        dir.write_json(&dir.record_file(), record)?;
         let io = |source| WorkspaceError::Io { path: self.target.clone(), source };
         if let Some(parent) = self.target.parent() {
             fs_err::create_dir_all(parent).map_err(io)?;
@@ -162,6 +173,6 @@ impl PartialRun {
             fs_err::remove_dir_all(&self.target).map_err(io)?;
         }
         fs_err::rename(&self.folder, &self.target).map_err(io)?;
-        Ok(RunDir::at(self.target))
+        Ok(RunDir::with(self.target, self.durability))
     }
 }

@@ -22,6 +22,7 @@ fn record() -> RunRecord {
         message: None,
         agent: "claude".to_owned(),
         agent_version: None,
+        skillgauge_version: None,
         model: None,
         started: Timestamp::new("2026-01-01T00:00:00Z"),
         ended: Timestamp::new("2026-01-01T00:00:02Z"),
@@ -55,6 +56,22 @@ fn a_run_appears_with_all_of_its_files_at_once() {
     assert_eq!(done.record().unwrap(), record());
     let runs: Vec<RunId> = iteration.runs().into_iter().map(|(id, _)| id).collect();
     assert_eq!(runs, [id()]);
+}
+
+#[test]
+fn a_run_on_its_way_has_no_folders_around_it_and_appears_at_once_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let iteration = Iteration::passing(folder.path());
+    let run = iteration.begin_run(&id()).unwrap();
+    fs_err::create_dir_all(run.dir().outputs()).unwrap();
+    run.write(&run.dir().transcript_file(), b"t").unwrap();
+    assert!(!iteration.run_dir(&id()).root().exists());
+    let done = run.finish(&record()).unwrap();
+    assert_eq!(done, iteration.run_dir(&id()));
+    assert_eq!(done.root(), folder.path().join("run"));
+    done.write_json(&done.timing_file(), &1).unwrap();
+    assert_eq!(done.record().unwrap(), record());
+    assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1, "and nothing beside it");
 }
 
 #[test]

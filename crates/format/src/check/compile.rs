@@ -113,6 +113,9 @@ impl Schema {
             }
             types = types.and(union);
         }
+        for &(_, part) in &rule.all_of {
+            self.find_types(part, depth + 1)?;
+        }
         Some(types)
     }
 }
@@ -284,6 +287,7 @@ mod tests {
         for schema in [
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/A"}]}}}),
+            json!({"$ref": "#/$defs/A", "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}]}}}),
         ] {
             assert!(!Schema::compile(&schema).unsupported.is_empty(), "{schema}");
         }

@@ -206,7 +206,11 @@ impl Checker<'_> {
                     Some(Because { field: condition.field.clone(), value: condition.value.clone() })
                 }
             };
-            self.fields(self.schema.rule(*part), at, because.as_ref(), misspelled, report);
+            let mut next = Some(*part);
+            while let Some(rule) = next.map(|id| self.schema.rule(id)) {
+                self.fields(rule, at, because.as_ref(), misspelled, report);
+                next = rule.target;
+            }
         }
     }
 }

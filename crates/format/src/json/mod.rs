@@ -18,6 +18,7 @@ mod path;
 mod position;
 mod string;
 mod syntax;
+mod whole;
 
 pub use de::Unreadable;
 pub use node::{Document, Member, Node, Value};
@@ -26,6 +27,7 @@ pub use parse::parse;
 pub use path::{JsonPath, Step};
 pub use position::{LineIndex, Place, Span};
 pub use syntax::{Container, SyntaxError, SyntaxIssue};
+pub(crate) use whole::Whole;
 
 /// How much of a file the parser accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

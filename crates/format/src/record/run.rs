@@ -37,6 +37,9 @@ pub struct RunRecord {
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
+    /// The version of the skillgauge that carried it out; a fleet or shards may have several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skillgauge_version: Option<String>,
     /// The model, as the agent reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

@@ -11,6 +11,7 @@ use super::Transcript;
 use super::end::TranscriptEnd;
 use super::event::Event;
 use super::header::{TranscriptHeader, TranscriptVersion};
+use crate::json::Whole;
 
 /// The `type` of the last record; no event has it.
 const END: &str = "end";
@@ -86,11 +87,11 @@ impl Transcript {
             }
             last = line;
             let at = |source| TranscriptError::Line { line, source };
-            let fields: Map<String, Value> = serde_json::from_str(text).map_err(at)?;
+            let fields: Value = serde_json::from_str(text).map_err(at)?;
             if fields.get("type").and_then(Value::as_str) == Some(END) {
-                end = Some(TranscriptEnd::deserialize(Value::Object(fields)).map_err(at)?);
+                end = Some(TranscriptEnd::deserialize(Whole(&fields)).map_err(at)?);
             } else {
-                events.push(Event::deserialize(Value::Object(fields)).map_err(at)?);
+                events.push(Event::deserialize(fields).map_err(at)?);
             }
         }
         let end = end.ok_or(TranscriptError::NoEnd { line: last })?;
@@ -102,15 +103,16 @@ fn header(text: &str, line: usize) -> Result<TranscriptHeader, TranscriptError> 
     let at = |source| TranscriptError::Line { line, source };
     let fields: Value = serde_json::from_str(text).map_err(at)?;
     // The version comes first: a newer major may have changed any other field.
-    if let Some(found) =
-        fields.get("version").and_then(|version| TranscriptVersion::deserialize(version).ok())
+    if let Some(found) = fields
+        .get("version")
+        .and_then(|version| TranscriptVersion::deserialize(Whole(version)).ok())
     {
         let supported = TranscriptVersion::CURRENT.major;
         if found.major > supported {
             return Err(TranscriptError::NewerMajor { found, supported });
         }
     }
-    TranscriptHeader::deserialize(fields).map_err(at)
+    TranscriptHeader::deserialize(Whole(&fields)).map_err(at)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
+use crate::json::Whole;
+
 pub use end::{Cut, ErrorRecord, ExitStatus, Stop, ToolTally, TranscriptEnd};
 pub use event::{
     ErrorEvent, ErrorLevel, Event, EventKind, FileChange, FileChangeKind, PermissionDenial, Retry,
@@ -80,9 +82,9 @@ impl<'de> Deserialize<'de> for Transcript {
         let events = fields.remove("events").ok_or_else(|| de::Error::missing_field("events"))?;
         let fields = Value::Object(fields);
         Ok(Self {
-            header: TranscriptHeader::deserialize(&fields).map_err(de::Error::custom)?,
-            end: TranscriptEnd::deserialize(&fields).map_err(de::Error::custom)?,
-            events: Vec::deserialize(events).map_err(de::Error::custom)?,
+            header: TranscriptHeader::deserialize(Whole(&fields)).map_err(de::Error::custom)?,
+            end: TranscriptEnd::deserialize(Whole(&fields)).map_err(de::Error::custom)?,
+            events: Vec::deserialize(Whole(&events)).map_err(de::Error::custom)?,
         })
     }
 }

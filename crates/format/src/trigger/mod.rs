@@ -5,6 +5,7 @@ mod estimate;
 mod history;
 mod loop_summary;
 mod measurement;
+mod proposals;
 mod report;
 mod route;
 mod set;
@@ -19,6 +20,7 @@ pub use measurement::{
     ListedDescription, TriggerCalibration, TriggerControl, TriggerCrowd, TriggerDisagreement,
     TriggerListing, TriggerMeasurement, TriggerMetrics, Via, ViaDetail,
 };
+pub use proposals::{TuneProposal, TuneProposals};
 pub use report::{QueryResult, TriggerReport, TriggerSummary};
 pub use route::{
     Collision, ConfusionMatrix, QueryRoute, RouteBasis, RouteReport, RouteReportFormat,

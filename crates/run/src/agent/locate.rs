@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use skillgauge_core::scratch::PrivateFolder;
 use tokio_util::sync::CancellationToken;
 
 use super::descriptor::{AgentName, Descriptor, Program, Version};
@@ -180,9 +181,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let agent = || descriptor.name.clone();
-        let home = fs_err::create_dir_all(self.scratch)
-            .and_then(|()| tempfile::Builder::new().prefix("version-").tempdir_in(self.scratch));
-        let home = home
+        let home = PrivateFolder::new(self.scratch, "version-")
             .map_err(|source| LocateError::Scratch { scratch: self.scratch.to_owned(), source })?;
         let mut command =
             Command::new(program, home.path()).arguments(descriptor.version.arguments.iter());

@@ -26,6 +26,7 @@ pub use execute::{
     Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress, timestamp,
 };
 pub use isolation::IsolationError;
+pub(crate) use isolation::PREFIX;
 pub(crate) use locate::Search;
 pub use locate::{LocateError, Located};
 pub use registry::{Registry, SourceFile, SourceKind, UnknownAgent};

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::entry::EntryVersion;
+use skillgauge_format::record::RecordVersion;
+
 use super::missing::Missing;
 
 /// Why a cassette cannot be used.
@@ -33,14 +34,14 @@ pub enum CassetteError {
         path: PathBuf,
     },
     /// A file was written by a newer skillgauge.
-    #[error("{path:?} has version {found}, and this skillgauge knows up to {}.x; update it, or record again", known.major)]
+    #[error("{path:?} has version {}.{}, and this skillgauge knows up to {known}.x; update it, or record again", found.major, found.minor)]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its version.
-        found: EntryVersion,
-        /// The version that this build writes.
-        known: EntryVersion,
+        found: RecordVersion,
+        /// The newest major version that this build reads.
+        known: u64,
     },
     /// A file was changed by hand.
     #[error("{path:?} was edited: {what}")]

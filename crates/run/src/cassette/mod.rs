@@ -29,7 +29,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use entry::{EntryKind, EntryVersion};
+pub use entry::EntryKind;
 pub use error::{CassetteError, Edited};
 pub use key::Key;
 pub(crate) use key::digest_of;
@@ -178,7 +178,7 @@ impl Cassette {
         let found = self.store.read(asked)?;
         let scrubber = Scrubber::new(&asked.places, &[]);
         let response =
-            serde_json::from_value(scrubber.show(&found.entry.response)).map_err(|error| {
+            serde_json::from_value(scrubber.show(&found.entry.file.response)).map_err(|error| {
                 CassetteError::Response { path: found.path.clone(), detail: error.to_string() }
             })?;
         Ok(Heard::Replayed { response, entry: found.name, repeated: found.repeated })

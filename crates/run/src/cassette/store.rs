@@ -10,6 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use skillgauge_format::cassette::CassetteEntry;
+
 use super::entry::Entry;
 use super::error::CassetteError;
 use super::key::Key;
@@ -145,8 +147,8 @@ impl Store {
         if fs_err::metadata(&path).ok()?.len() > MAX_COMPARED {
             return None;
         }
-        let Entry { kind, purpose, request, .. } =
-            Entry::read(&read_text(&path).ok()?, &path).ok()?;
+        let CassetteEntry { kind, purpose, request, .. } =
+            Entry::read(&read_text(&path).ok()?, &path).ok()?.file;
         Some(Candidate::new(name, kind, purpose, request))
     }
 }
@@ -179,8 +181,8 @@ fn list(folder: &Path) -> Result<BTreeMap<String, BTreeMap<u32, String>>, Casset
 
 fn file_name(entry: &Entry) -> String {
     let accepted = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let purpose: String = entry.purpose.chars().take(MAX_PURPOSE).map(accepted).collect();
-    format!("{}-{purpose}-{}-{:03}.json", entry.kind, entry.key.short(), entry.ask)
+    let purpose: String = entry.file.purpose.chars().take(MAX_PURPOSE).map(accepted).collect();
+    format!("{}-{purpose}-{}-{:03}.json", entry.file.kind, entry.key.short(), entry.file.ask)
 }
 
 /// The key and the number in the name of a file; other files may lie in the folder, too.

@@ -18,9 +18,9 @@ pub fn store(
     workspace: &Workspace,
 ) -> Result<(), WorkspaceError> {
     match file {
-        GradingFile::Evals(grading) => write_json(&run.grading_file(), grading),
+        GradingFile::Evals(grading) => run.write_json(&run.grading_file(), grading),
         GradingFile::Cases(grading) => {
-            write_json(&run.grading_file(), grading)?;
+            run.write_json(&run.grading_file(), grading)?;
             if *configuration != Configuration::WithSkill {
                 return Ok(());
             }
@@ -36,7 +36,7 @@ pub fn store(
 
 /// Writes down when a run was graded. To be done before the grading is written: that makes the run a finished one.
 pub fn store_timing(timing: Option<&Timing>, run: &RunDir) -> Result<(), WorkspaceError> {
-    timing.map_or(Ok(()), |timing| write_json(&run.timing_file(), timing))
+    timing.map_or(Ok(()), |timing| run.write_json(&run.timing_file(), timing))
 }
 
 /// `<workspace>/grading/<case_id>_v<version>_run<run>.json`. An id is kebab-case, so it cannot lead elsewhere.

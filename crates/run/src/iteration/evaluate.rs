@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
 use super::drive::{Evaluate, Evaluated, Evaluating};
-use crate::check::{CheckJob, Scripts, check_and_store, input_files};
+use crate::check::{CheckJob, Scripts, check_run, input_files};
 use crate::grade::{self, GradeInput, Graded, GradingFile, Judge, StoredRun};
 
 /// What checks and grades need.
@@ -157,8 +157,11 @@ impl Shared {
             skill_name: Some(settings.skill_name.clone()),
             inputs: input_files(case, Some(&settings.inputs_from), Some(settings.workspace.root())),
         };
-        let structural = check_and_store(&settings.scripts, job).await;
-        structural.map(Some).map_err(|error| error.to_string())
+        let structural = check_run(&settings.scripts, job).await;
+        let structural = structural.map_err(|error| error.to_string())?;
+        let stored = run.write_json(&run.structural_file(), &structural);
+        stored.map_err(|error| error.to_string())?;
+        Ok(Some(structural))
     }
 
     async fn grade(

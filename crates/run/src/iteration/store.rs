@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::json;
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{PartialRun, RunDir, WorkspaceError, write_json};
+use skillgauge_core::workspace::{PartialRun, RunDir, WorkspaceError};
 use skillgauge_format::Extra;
 use skillgauge_format::evals::{Metrics, Timing};
 use skillgauge_format::part::Timestamp;
@@ -28,8 +28,8 @@ pub(super) fn store(
         message: error.to_string(),
     })?;
     partial.write(&dir.transcript_file(), transcript.as_bytes())?;
-    write_json(&dir.timing_file(), &timing(run))?;
-    write_json(&dir.metrics_file(), &metrics(run, transcript.chars().count()))?;
+    dir.write_json(&dir.timing_file(), &timing(run))?;
+    dir.write_json(&dir.metrics_file(), &metrics(run, transcript.chars().count()))?;
     let record = record(id, skill, run);
     let dir = partial.finish(&record)?;
     Ok((dir, record))
@@ -94,6 +94,7 @@ fn record(id: &RunId, skill: &str, run: &AgentRun) -> RunRecord {
         message: end.message.clone(),
         agent: header.agent.clone(),
         agent_version: version.or_else(|| header.agent_version.clone()),
+        skillgauge_version: Some(run.skillgauge_version.clone()),
         model: header.model.clone(),
         started: Timestamp::new(&run.timing.started),
         ended: Timestamp::new(&run.timing.ended),

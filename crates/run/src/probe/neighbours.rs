@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::skill::SKILL_MD;
 use skillgauge_core::skill::discover::{self, Ignore};
 use skillgauge_core::trigger::crowd::made_up;
-use tempfile::TempDir;
 
 use crate::agent::{SkillError, TaskSkill};
 
@@ -17,7 +17,7 @@ pub struct Crowd {
     pub skills: Vec<TaskSkill>,
     /// How many were made up.
     pub made_up: usize,
-    _folder: Option<TempDir>,
+    _folder: Option<PrivateFolder>,
 }
 
 /// Why there are no neighbours.
@@ -69,8 +69,7 @@ impl Crowd {
         if made_up_count == 0 {
             return Ok(Self { skills, made_up: 0, _folder: None });
         }
-        fs_err::create_dir_all(scratch)?;
-        let folder = tempfile::Builder::new().prefix("skillgauge-crowd-").tempdir_in(scratch)?;
+        let folder = PrivateFolder::new(scratch, "crowd-")?;
         let taken: Vec<&str> =
             skills.iter().map(|skill| skill.name.as_str()).chain([under_test]).collect();
         let mut written = Vec::new();

@@ -3,12 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use skillgauge_core::trigger::LabelledQuery;
-use skillgauge_core::tune::{
-    Improve, Score, Split, Tried, best, iteration, round, split, warnings,
-};
+use skillgauge_core::tune::{Improve, Score, Split, Tried, best, iteration, round, warnings};
 use skillgauge_format::Number;
 use skillgauge_format::part::Timestamp;
-use skillgauge_format::trigger::{LoopIteration, LoopSummary, Query, QueryResult, TriggerReport};
+use skillgauge_format::trigger::{LoopIteration, LoopSummary, QueryResult, TriggerReport};
 use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
@@ -16,51 +14,10 @@ use super::improver::Improver;
 use super::join::joined;
 use super::measure::{Basis, MeasureError, RoundFile, Taken};
 use super::stop::StopReason;
-use super::tuning::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning};
+use super::trial::{Trial, split_of};
+use super::tuning::{TuneError, TuneEvent, Tuned, Tuning};
 use crate::agent::adapter::rfc3339;
 use crate::probe::{ProbeEvent, Spending};
-
-/// The most calls that a loop makes when nothing has to be tried again: of probes, and of the improver.
-pub fn planned(settings: &TuneSettings, queries: &[LabelledQuery], runs: u32) -> (u64, u64) {
-    let calls = |queries: usize| crate::probe::planned_calls(queries, runs) as u64;
-    let (rounds, candidates) = (u64::from(settings.rounds), u64::from(settings.candidates.max(1)));
-    let split = split_of(queries, settings);
-    let round = match Trial::of(candidates, &split) {
-        Trial::Whole => candidates.saturating_mul(calls(queries.len())),
-        Trial::TrainingFirst => {
-            candidates.saturating_mul(calls(split.train.len())) + calls(split.test.len())
-        }
-    };
-    let probes = calls(queries.len()).saturating_add(rounds.saturating_mul(round));
-    (probes, rounds.saturating_mul(candidates).saturating_mul(2))
-}
-
-fn split_of(queries: &[LabelledQuery], settings: &TuneSettings) -> Split {
-    let mut plain: Vec<Query<'_>> = Vec::with_capacity(queries.len());
-    for LabelledQuery { text, should_trigger, .. } in queries {
-        plain.push(Query { text, should_trigger: *should_trigger });
-    }
-    split(&plain, settings.holdout, settings.seed)
-}
-
-/// How the proposals of a round are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trial {
-    /// Each on all queries: there is nothing to choose, or nothing held out.
-    Whole,
-    /// Each on the training queries; then the best of them on those that are held out, which had no say.
-    TrainingFirst,
-}
-
-impl Trial {
-    fn of(proposals: u64, split: &Split) -> Self {
-        if proposals > 1 && !split.test.is_empty() && !split.train.is_empty() {
-            Self::TrainingFirst
-        } else {
-            Self::Whole
-        }
-    }
-}
 
 /// Improves a description.
 pub async fn tune(

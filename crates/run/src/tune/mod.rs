@@ -18,13 +18,15 @@ mod measure;
 mod proposals;
 mod stop;
 mod store;
+mod trial;
 mod tuning;
 
-pub use cycle::{planned, tune};
+pub use cycle::tune;
 pub use measure::{
     Basis, EstimateMeasure, Measure, MeasureError, Measuring, ProbeMeasure, RoundFile, Taken,
 };
 pub use proposals::Proposals;
 pub use stop::StopReason;
 pub use store::{Store, StoreError};
+pub use trial::planned;
 pub use tuning::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning};

@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use skillgauge_core::workspace::write_json;
+use skillgauge_format::trigger::{TuneProposal, TuneProposals};
 
 use super::store::StoreError;
 
@@ -17,35 +17,13 @@ const MAX_BYTES: u64 = 16 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Proposals {
     path: Option<PathBuf>,
-    kept: Kept,
+    kept: TuneProposals,
 }
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Kept {
-    format: String,
-    version: u32,
-    /// What loop this is: the skill, the queries, the seed, who improves and who measures.
-    key: String,
-    /// What had been tried before the loop began.
-    tried: Vec<String>,
-    proposals: Vec<Proposal>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Proposal {
-    round: u64,
-    candidate: u32,
-    /// Absent when nothing usable was proposed.
-    pub(super) description: Option<String>,
-}
-
-const FORMAT: &str = "tune_proposals";
-const VERSION: u32 = 1;
 
 impl Proposals {
     /// Proposals that are kept nowhere.
     pub fn none(tried: Vec<String>) -> Self {
-        Self { path: None, kept: Kept { tried, ..Kept::default() } }
+        Self { path: None, kept: TuneProposals { tried, ..TuneProposals::default() } }
     }
 
     /// Those of the loop with this key in a file; of another loop, or of none, it begins anew. Blocks.
@@ -54,14 +32,18 @@ impl Proposals {
             .ok()
             .filter(|metadata| metadata.len() <= MAX_BYTES)
             .and_then(|_| fs_err::read(path).ok())
-            .and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok())
-            .filter(|kept| kept.format == FORMAT && kept.version == VERSION && kept.key == key);
-        let kept = known.unwrap_or_else(|| Kept {
-            format: FORMAT.to_owned(),
-            version: VERSION,
+            .and_then(|bytes| serde_json::from_slice::<TuneProposals>(&bytes).ok())
+            .filter(|kept| {
+                kept.format == TuneProposals::FORMAT
+                    && kept.version == TuneProposals::VERSION
+                    && kept.key == key
+            });
+        let kept = known.unwrap_or_else(|| TuneProposals {
+            format: TuneProposals::FORMAT.to_owned(),
+            version: TuneProposals::VERSION,
             key: key.to_owned(),
             tried,
-            proposals: Vec::new(),
+            ..TuneProposals::default()
         });
         Self { path: Some(path.to_owned()), kept }
     }
@@ -72,8 +54,9 @@ impl Proposals {
     }
 
     /// What was proposed earlier, if anything is known.
-    pub(super) fn known(&self, round: u64, candidate: u32) -> Option<&Proposal> {
-        let is_it = |known: &&Proposal| known.round == round && known.candidate == candidate;
+    pub(super) fn known(&self, round: u64, candidate: u32) -> Option<&TuneProposal> {
+        let is_it =
+            |known: &&TuneProposal| known.round == round && known.candidate == u64::from(candidate);
         self.kept.proposals.iter().find(is_it)
     }
 
@@ -85,7 +68,12 @@ impl Proposals {
         description: Option<&str>,
     ) -> Result<(), StoreError> {
         let description = description.map(str::to_owned);
-        self.kept.proposals.push(Proposal { round, candidate, description });
+        self.kept.proposals.push(TuneProposal {
+            round,
+            candidate: candidate.into(),
+            description,
+            ..TuneProposal::default()
+        });
         match &self.path {
             Some(path) => Ok(write_json(path, &self.kept)?),
             None => Ok(()),

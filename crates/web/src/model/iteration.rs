@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillgauge_core::benchmark::{Settings, aggregate};
+use skillgauge_core::mixture::Mixture;
 
 use super::case::{Case, configuration_order};
 use super::feedback::Feedback;
@@ -109,7 +110,7 @@ impl Iteration {
         }
         let settings = Settings { threads: READERS, ..Settings::default() };
         let Ok(aggregate) = aggregate(&self.path, &settings) else { return self };
-        let statistics = serde_json::to_value(&aggregate.benchmark.statistics).unwrap_or_default();
+        let statistics = serde_json::to_value(aggregate.statistics()).unwrap_or_default();
         let benchmark = self.benchmark.get_or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(fields) = benchmark {
             fields.insert("statistics".to_owned(), statistics);
@@ -120,6 +121,15 @@ impl Iteration {
     /// All runs.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.cases.iter().flat_map(|case| &case.runs)
+    }
+
+    /// What the runs that count were made with, told when it was not the same for all of them.
+    pub fn mixtures(&self) -> Vec<String> {
+        let mut mixture = Mixture::default();
+        for run in self.runs().filter(|run| run.pass_rate.is_some()) {
+            mixture.add(run.skillgauge_version.as_deref(), run.agent_version.as_deref());
+        }
+        mixture.warnings()
     }
 
     /// The case in a folder.

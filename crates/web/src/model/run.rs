@@ -44,6 +44,10 @@ pub struct Run {
     pub reason: Option<String>,
     /// Whether the skill was loaded, when the record says so.
     pub skill_loaded: Option<bool>,
+    /// The agent's version.
+    pub agent_version: Option<String>,
+    /// The version of the skillgauge that carried it out.
+    pub skillgauge_version: Option<String>,
     /// Files that could not be used.
     pub problems: Vec<Problem>,
 }
@@ -167,6 +171,8 @@ impl Run {
             .or_else(|| record.get("outcome").and_then(|outcome| text(outcome, "outcome")));
         self.reason = text(record, "reason");
         self.skill_loaded = truth(record, "skill_loaded");
+        self.agent_version = text(record, "agent_version");
+        self.skillgauge_version = text(record, "skillgauge_version");
         let end = record.get("end").unwrap_or(record);
         self.cost = number(end, "cost_usd").or(self.cost);
         if self.seconds.is_none() {

@@ -15,6 +15,9 @@ use crate::model::iteration::{Iteration, Summary};
 use crate::model::json::{items, number, text};
 use crate::model::run::RunState;
 
+/// What a page says above runs of different programs.
+const MIXED: &str = "Different versions";
+
 /// Warnings of one kind that are listed.
 const MAX_LISTED: usize = 6;
 
@@ -304,10 +307,15 @@ fn warnings(iteration: &Iteration, links: &Links) -> Vec<Warning> {
                 .map(|text| (format!("{}: {text}", case.name), case.key.clone())),
         );
     }
+    let mixtures = iteration.mixtures().into_iter();
+    let mixed = mixtures.map(|detail| Warning { title: MIXED.to_owned(), detail, href: None });
+    let mixed: Vec<Warning> = mixed.collect();
     add("Not measured", broken);
     add("Flaky", flaky);
     add("Not discriminating", same);
     add("Too few runs", few);
+    // Before all others: it may explain them.
+    warnings.splice(0..0, mixed);
     warnings
 }
 
@@ -334,10 +342,13 @@ fn notes(iteration: &Iteration) -> Vec<String> {
     let partial =
         iteration.about.partial.iter().map(|why| format!("not everything was run: {why}"));
     let Some(benchmark) = &iteration.benchmark else { return partial.collect() };
+    // The warnings have these already.
+    let mixtures = iteration.mixtures();
     let told = ["notes", "warnings"]
         .into_iter()
         .flat_map(|key| items(benchmark, key))
         .filter_map(|note| note.as_str().map(str::to_owned).or_else(|| text(note, "message")))
+        .filter(|note| !mixtures.contains(note))
         .chain(stale(iteration, benchmark));
     partial.chain(told).collect()
 }

@@ -11,7 +11,7 @@ use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::Budget;
 
-use crate::args::{BaselineArg, CompareArgs, FleetRunArgs, RunArgs, RunFormat};
+use crate::args::{CompareArgs, RunArgs, VersionRun};
 use crate::commands::run::{Ended, Judging, Measurement, Target, matching};
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -164,28 +164,18 @@ impl Planned<'_> {
     }
 }
 
-/// A version is run as `run` does it, without a baseline.
 fn run_args(args: &CompareArgs) -> RunArgs {
-    RunArgs {
-        skill: args.pair.skill.clone(),
-        evals: args.evals.clone(),
-        workspace: None,
-        cases: args.cases.clone(),
+    RunArgs::for_version(&VersionRun {
+        skill: &args.pair.skill,
+        evals: args.evals.as_deref(),
+        cases: &args.cases,
         runs: args.runs,
-        baseline: Some(BaselineArg::None),
-        baseline_from: None,
-        judge: args.judge.clone(),
+        judge: args.judge.as_deref(),
         judge_votes: None,
         retries: args.retries,
-        resume: false,
-        fresh: false,
-        dry_run: false,
-        shard: None,
-        fleet: FleetRunArgs::default(),
         seed: args.seed,
-        out_format: RunFormat::Text,
-        agent: args.agent.clone(),
-        budget: args.budget.clone(),
-        tape: args.tape.clone(),
-    }
+        agent: &args.agent,
+        budget: &args.budget,
+        tape: &args.tape,
+    })
 }

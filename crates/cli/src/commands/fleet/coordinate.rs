@@ -6,6 +6,7 @@ use skillgauge_cluster::{
     Caps, Class, CollectSettings, Collected, Connect, Coordinator, Fleet, LocalFleet, NatsFleet,
     Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
 };
+use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
 use skillgauge_run::iteration::{Begun, Budget, IterationEvent};
@@ -14,8 +15,9 @@ use super::work::worker_settings;
 use super::{fleet_error, login};
 use crate::args::{FleetCollectArgs, FleetRunArgs, FleetSubmitArgs, PaceArgs, RunArgs, TapeArgs};
 use crate::commands::Outcome;
-use crate::commands::run::{Ended, Judging, Measurement, Progress, Ran, Target};
+use crate::commands::run::{Ended, Judging, Measurement, Ran, Target, plural};
 use crate::printer::CommandError;
+use crate::progress::RunProgress;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
 
@@ -45,11 +47,12 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
         printer,
     };
     let submission = submission(args, &measurement, &begun);
+    let shared = login::shared_folder(&args.fleet.archive, &session);
     let collected = session.block_on(printer, async {
         let Some(connect) = &server else {
             return run_here(&home, &session, &submission, &begun, args).await;
         };
-        let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?;
+        let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?.sharing(shared);
         home.submit(&fleet, &submission).await?;
         home.collect(&fleet, &begun).await
     })??;
@@ -65,8 +68,9 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let Some((measurement, begun, _lock)) = begin(&args, &session, Some(&connect), printer)? else {
         return Ok(ExitCode::Success);
     };
+    let shared = login::shared_folder(&args.fleet.archive, &session);
     let submitted = session.block_on(printer, async {
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
         hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
     })?;
     say_submitted(&submitted?, printer);
@@ -83,6 +87,12 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&TapeArgs::default())?;
     let workspace = match &args.workspace {
         Some(root) => Workspace::at(std::path::absolute(root).unwrap_or_else(|_| root.clone())),
+        None if !args.skill.exists() => {
+            return Err(CommandError::usage(
+                format!("there is no {}", args.skill.display()),
+                "give the folder of the skill whose plan was submitted, or --workspace",
+            ));
+        }
         None => Workspace::beside(&args.skill)?,
     };
     let none = || {
@@ -109,8 +119,9 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         budget: Arc::new(Budget::default()),
         printer,
     };
+    let shared = login::shared_folder(&args.archive, &session);
     let collected = session.block_on(printer, async {
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
         home.collect(&fleet, &begun).await
     })??;
     let ran = home.ran(collected, begun, &lock);
@@ -178,7 +189,9 @@ fn times(args: &FleetRunArgs) -> Times {
 fn say_submitted(submitted: &Submitted, printer: &Printer) {
     let Submitted { id, missing, queued, sent, .. } = submitted;
     printer.say(&format!(
-        "plan {id}: {missing} runs to do, {queued} of them queued now, {sent} bundles sent"
+        "plan {id}: {missing} run{} to do, {queued} of them queued now, {sent} bundle{} sent",
+        plural(*missing),
+        plural(*sent)
     ));
 }
 
@@ -226,7 +239,7 @@ impl Home<'_> {
             settings,
         };
         let planned = Iteration::plan(&begun.record).runs().len();
-        let mut progress = Progress::new(self.printer, planned);
+        let mut progress = RunProgress::new(self.printer, planned);
         let mut on_event = |event: &IterationEvent| progress.take(event);
         let teller = self.printer.clone();
         let mut on_trouble = |message: &str| teller.say(&format!("warning: {message}"));
@@ -251,7 +264,7 @@ async fn run_here(
     begun: &Begun,
     args: &RunArgs,
 ) -> Result<Collected, CommandError> {
-    let folder = tempfile::tempdir()?;
+    let folder = PrivateFolder::new(session.scratch(), "fleet-")?;
     let fleet = Arc::new(LocalFleet::new(folder.path()));
     let jobs = session.settings.jobs(&args.budget);
     let stop = session.cancel.child_token();
@@ -260,7 +273,7 @@ async fn run_here(
         grade_slots: jobs,
         classes: vec![submission.class.clone()],
         stop: stop.clone(),
-        ..worker_settings(session, LOCAL)
+        ..worker_settings(session, LOCAL, None)
     };
     let worker = Worker::new(Arc::clone(&fleet), settings, Arc::new(|_: &WorkerEvent| {}));
     let working = tokio::spawn(worker.map_err(fleet_error)?.run());
@@ -274,16 +287,8 @@ async fn run_here(
 
 /// Runs of different programs are no single measurement; who reads the result should know.
 fn say_mixtures(collected: &Collected, printer: &Printer) {
-    let list = |versions: &std::collections::BTreeSet<String>| {
-        versions.iter().cloned().collect::<Vec<_>>().join(", ")
-    };
-    if collected.agent_versions.len() > 1 {
-        let versions = list(&collected.agent_versions);
-        printer.say(&format!("warning: workers had different versions of the agent: {versions}"));
-    }
-    if collected.tool_versions.len() > 1 {
-        let versions = list(&collected.tool_versions);
-        printer.say(&format!("warning: workers had different versions of skillgauge: {versions}"));
+    for warning in collected.mixture.warnings() {
+        printer.say(&format!("warning: {warning}"));
     }
     if collected.given_out_again > 0 {
         printer.say(&format!(

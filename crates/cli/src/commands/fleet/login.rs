@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
-use skillgauge_cluster::{Connect, Credentials, FailPoint};
+use skillgauge_cluster::{Connect, Credentials, FailPoint, SharedFolder};
 
-use crate::args::LoginArgs;
+use crate::args::{ArchiveArgs, LoginArgs};
 use crate::session::Session;
 
 /// The variables that a fleet's commands read, and what for. docs/settings.md lists them; a test holds it to this table.
-pub const FLEET_VARIABLES: [(&str, &str); 6] = [
+pub const FLEET_VARIABLES: [(&str, &str); 7] = [
     (USER, "the name for the fleet's server"),
     (PASSWORD, "the password that goes with it"),
     (TOKEN, "a token instead of both"),
     (NKEY, "the seed of an nkey instead"),
-    (CREDS, "a file with a JWT and a seed, as `--creds`"),
+    (CREDS, "a file with a JWT and a seed, or with the seed of an nkey alone, as `--creds`"),
     (CA, "the certificate of whoever signed the server's, as `--ca`"),
+    (ARCHIVE_DIR, "a folder that all machines share, for large archives, as `--archive-dir`"),
 ];
 
 const USER: &str = "SKILLGAUGE_FLEET_USER";
@@ -23,6 +24,7 @@ const TOKEN: &str = "SKILLGAUGE_FLEET_TOKEN";
 const NKEY: &str = "SKILLGAUGE_FLEET_NKEY";
 const CREDS: &str = "SKILLGAUGE_FLEET_CREDS";
 const CA: &str = "SKILLGAUGE_FLEET_CA";
+const ARCHIVE_DIR: &str = "SKILLGAUGE_FLEET_ARCHIVE_DIR";
 
 /// Where a worker dies, for tests; only a debug build reads it.
 const FAIL_POINT: &str = "SKILLGAUGE_FLEET_FAIL_POINT";
@@ -52,6 +54,13 @@ pub(super) fn connect(url: &str, args: &LoginArgs, session: &Session, name: &str
         ca_file: args.ca.clone().or_else(|| path(CA)),
         name: name.to_owned(),
     }
+}
+
+/// The folder for large archives, if there is one.
+pub(super) fn shared_folder(args: &ArchiveArgs, session: &Session) -> Option<SharedFolder> {
+    let variable = || session.environment().get(ARCHIVE_DIR).map(|value| value.expose().into());
+    let folder = args.archive_dir.clone().or_else(variable)?;
+    Some(SharedFolder::new(folder, args.archive_limit.unwrap_or(SharedFolder::LIMIT)))
 }
 
 /// Where this process shall die, if a test says so.

@@ -1,7 +1,8 @@
 //! `skillgauge fleet worker`.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use skillgauge_cluster::{
@@ -9,6 +10,7 @@ use skillgauge_cluster::{
 };
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
+use skillgauge_run::model::{Model, Pace, paced};
 use tokio_util::sync::CancellationToken;
 
 use super::{fleet_error, login};
@@ -22,6 +24,7 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
     let name = args.name.clone().unwrap_or_else(own_name);
     let connect = login::connect(&args.server.url, &args.server.login, &session, &name);
     let fail_point = login::fail_point(&session);
+    let shared = login::shared_folder(&args.archive, &session);
     let classes = if args.classes.is_empty() { vec![Class::any()] } else { args.classes.clone() };
     let settings = WorkerSettings {
         slots: args.slots,
@@ -30,7 +33,7 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
         drain: args.drain,
         idle: args.idle,
         fail_point,
-        ..worker_settings(&session, &name)
+        ..worker_settings(&session, &name, args.judge_rate)
     };
     let teller = printer.clone();
     let on_event = Arc::new(move |event: &WorkerEvent| say(event, &teller));
@@ -41,7 +44,8 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
         connect.shown()
     ));
     let stopped = session.block_on(printer, async {
-        let fleet = Arc::new(NatsFleet::connect(&connect).await?.dying_at(fail_point));
+        let fleet = NatsFleet::connect(&connect).await?.dying_at(fail_point).sharing(shared);
+        let fleet = Arc::new(fleet);
         Worker::new(fleet, settings, on_event)?.run().await
     })?;
     Ok(match stopped.map_err(fleet_error)? {
@@ -60,8 +64,12 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
     })
 }
 
-/// What a worker on this machine works with.
-pub(super) fn worker_settings(session: &Arc<Session>, name: &str) -> WorkerSettings {
+/// What a worker on this machine works with, and how often a minute it may ask a judge.
+pub(super) fn worker_settings(
+    session: &Arc<Session>,
+    name: &str,
+    judge_rate: Option<NonZeroU32>,
+) -> WorkerSettings {
     WorkerSettings {
         name: name.to_owned(),
         slots: 1,
@@ -74,8 +82,12 @@ pub(super) fn worker_settings(session: &Arc<Session>, name: &str) -> WorkerSetti
             session.environment().clone(),
             CancellationToken::new(),
         ),
-        judges: Arc::new(OwnJudges(Arc::clone(session))),
-        scratch: std::env::temp_dir(),
+        judges: Arc::new(OwnJudges {
+            session: Arc::clone(session),
+            rate: judge_rate,
+            paces: Mutex::default(),
+        }),
+        scratch: session.scratch().to_owned(),
         stop: session.cancel.clone(),
         drain: Duration::ZERO,
         idle: None,
@@ -91,13 +103,32 @@ fn own_name() -> String {
 
 /// Judges with the keys of this machine.
 #[derive(Debug)]
-struct OwnJudges(Arc<Session>);
+struct OwnJudges {
+    session: Arc<Session>,
+    /// How often a minute each service may be asked.
+    rate: Option<NonZeroU32>,
+    /// By the provider: all judges of one are asked at one pace.
+    paces: Mutex<BTreeMap<String, Arc<Pace>>>,
+}
+
+impl OwnJudges {
+    fn at_its_pace(&self, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        let Some(rate) = self.rate else { return model };
+        let name = model.name().to_string();
+        let provider = name.split_once(':').map_or(name.as_str(), |(provider, _)| provider);
+        let mut paces = self.paces.lock().unwrap_or_else(PoisonError::into_inner);
+        let pace = paces.entry(provider.to_owned());
+        let pace = Arc::clone(pace.or_insert_with(|| Arc::new(Pace::per_minute(rate))));
+        drop(paces);
+        paced(model, pace)
+    }
+}
 
 impl Judges for OwnJudges {
     fn open(&self, name: &str, votes: u64, seed: u64) -> Result<Judge, String> {
         let text = |error: crate::printer::CommandError| error.to_string();
-        let model = self.0.model(Some(name)).map_err(text)?;
-        let templates = project::templates(self.0.folder()).map_err(text)?;
+        let model = self.at_its_pace(self.session.model(Some(name)).map_err(text)?);
+        let templates = project::templates(self.session.folder()).map_err(text)?;
         let votes = u32::try_from(votes).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
         let judge = Judge::new(model).map_err(|error| error.to_string())?;
         Ok(Judge { votes, templates, seed, ..judge })

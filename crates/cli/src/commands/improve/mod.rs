@@ -19,7 +19,7 @@ use skillgauge_run::iteration::Budget;
 use super::Outcome;
 use super::run::{Judging, Measurement, Target};
 use crate::Printer;
-use crate::args::{BaselineArg, FleetRunArgs, ImproveArgs, RunArgs, RunFormat};
+use crate::args::{ImproveArgs, RunArgs, VersionRun};
 use crate::keep::{self, PROGRAM};
 use crate::printer::CommandError;
 use crate::session::Session;
@@ -94,28 +94,18 @@ fn begin(
     Ok(Improvement::new(setting, keep::now(), PROGRAM, newest))
 }
 
-/// A version is measured as `run` does it, with the skill alone.
 fn run_args(args: &ImproveArgs) -> RunArgs {
-    RunArgs {
-        skill: args.skill.clone(),
-        evals: args.evals.clone(),
-        workspace: None,
-        cases: args.cases.clone(),
+    RunArgs::for_version(&VersionRun {
+        skill: &args.skill,
+        evals: args.evals.as_deref(),
+        cases: &args.cases,
         runs: args.runs,
-        baseline: Some(BaselineArg::None),
-        baseline_from: None,
-        judge: args.judge.clone(),
+        judge: args.judge.as_deref(),
         judge_votes: args.judge_votes,
         retries: args.retries,
-        resume: false,
-        fresh: false,
-        dry_run: false,
-        shard: None,
         seed: args.seed,
-        out_format: RunFormat::Text,
-        agent: args.agent.clone(),
-        budget: args.budget.clone(),
-        tape: args.tape.clone(),
-        fleet: FleetRunArgs::default(),
-    }
+        agent: &args.agent,
+        budget: &args.budget,
+        tape: &args.tape,
+    })
 }

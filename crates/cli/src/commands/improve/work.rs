@@ -111,7 +111,7 @@ impl Work<'_> {
             Err(stop) => return Ok(Some(stop)),
         };
         let number = iteration.number().unwrap_or_default();
-        let Some(measured) = improve::measured(&aggregate.benchmark, number) else {
+        let Some(measured) = improve::measured(&aggregate.benchmark(), number) else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
         };
         self.printer.say(&tell::measured(version, &measured));
@@ -217,7 +217,8 @@ impl Work<'_> {
             Ok(analysis) => analysis,
             Err(stop) => return Ok(Some(stop)),
         };
-        let found: Change = change(self.store, base, &analysis.suggestions, &run::policy())?;
+        let (policy, scratch) = (run::policy(), self.session.scratch());
+        let found: Change = change(self.store, base, &analysis.suggestions, &policy, scratch)?;
         tell::changes(&found, self.printer);
         if found.application.changed.is_empty() {
             let count = analysis.suggestions.len();
@@ -325,7 +326,7 @@ impl Work<'_> {
         let Some(measured) = measured else { return Ok(Vec::new()) };
         let iteration = self.store.workspace().iteration(measured.iteration);
         let aggregate = run::aggregate(&iteration, &iteration.record()?)?;
-        Ok(failures(&aggregate.benchmark, base))
+        Ok(failures(&aggregate.benchmark(), base))
     }
 
     /// Makes the skill what it should be now, and says what came out.

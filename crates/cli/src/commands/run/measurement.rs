@@ -13,12 +13,12 @@ use skillgauge_run::iteration::{
 use skillgauge_run::pool::RetryRules;
 
 use super::plan;
-use super::progress::Progress;
 use super::request::{self, Asked, Judging};
 use super::target::Target;
 use super::workspace_error;
 use crate::args::RunArgs;
 use crate::printer::CommandError;
+use crate::progress::RunProgress;
 use crate::session::Session;
 use crate::{Printer, keep};
 
@@ -84,7 +84,7 @@ impl<'m> Measurement<'m> {
         };
         let plan = self.prepared.plan();
         let plan = self.args.shard.map_or(plan.clone(), |shard| plan.shard(shard));
-        let mut progress = Progress::new(self.printer, plan.runs().len());
+        let mut progress = RunProgress::new(self.printer, plan.runs().len());
         let mut on_event = |event: &iteration::IterationEvent| progress.take(event);
         let work =
             iteration::drive(&self.prepared, &begun.iteration, plan.runs(), &means, &mut on_event);

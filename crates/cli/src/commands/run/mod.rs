@@ -7,7 +7,6 @@
 
 mod measurement;
 mod plan;
-mod progress;
 mod request;
 mod summary;
 mod target;
@@ -22,7 +21,7 @@ use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{Measurement, Ran};
-pub(super) use progress::Progress;
+pub(super) use plan::plural;
 pub(super) use request::{Judging, matching};
 pub(super) use summary::{Ended, SAME, aggregate};
 pub(super) use target::{Target, policy};

@@ -52,7 +52,8 @@ pub(super) fn say_begun(begun: &Begun, printer: &Printer) {
     printer.say(&format!("{verb} {}", begun.iteration.root().display()));
 }
 
-fn plural(count: usize) -> &'static str {
+/// The ending of a word that is counted.
+pub(in crate::commands) fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 

@@ -3,12 +3,11 @@
 use std::io::Write as _;
 use std::time::SystemTime;
 
-use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
+use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
 use skillgauge_core::plan::{RunId, Shard};
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
-use skillgauge_format::write;
 use skillgauge_run::agent::timestamp;
 
 use super::Ran;
@@ -140,7 +139,8 @@ impl Ended<'_> {
         let text = match self.out_format {
             RunFormat::Text => aggregate.summary_text(printer.style()),
             RunFormat::Markdown => aggregate.to_markdown(),
-            RunFormat::Json => write::to_text(&aggregate.benchmark)
+            RunFormat::Json => aggregate
+                .to_json()
                 .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
             RunFormat::Junit => aggregate.to_junit(),
             RunFormat::Github => aggregate.to_github(),
@@ -179,10 +179,14 @@ pub(in crate::commands) fn aggregate(
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     };
-    let aggregate = benchmark::aggregate(iteration.root(), &settings)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
-    aggregate.write().map_err(|error| {
-        CommandError::usage(error.to_string(), "make room; `skillgauge bench` writes it again")
+    let (aggregate, _) = benchmark::write(iteration.root(), &settings).map_err(|error| {
+        let hint = match error {
+            BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
+            BenchmarkError::Unreadable { .. }
+            | BenchmarkError::NoRuns { .. }
+            | BenchmarkError::NotJson { .. } => "please report this",
+        };
+        CommandError::usage(error.to_string(), hint)
     })?;
     Ok(aggregate)
 }

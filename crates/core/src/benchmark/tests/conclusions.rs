@@ -128,7 +128,7 @@ fn the_lift_is_also_told_for_the_runs_that_loaded_the_skill() {
         &found,
         "the skill was loaded in 1 run of without_skill: the baseline is contaminated",
     );
-    let metadata = found.benchmark.metadata.as_ref().unwrap();
+    let metadata = found.frame.metadata.as_ref().unwrap();
     assert_eq!(metadata.executor_model.as_deref(), Some("opus"));
 }
 
@@ -154,7 +154,7 @@ fn cases_that_pass_only_sometimes_are_flaky_and_have_a_chance_in_k_attempts() {
         .run("eval-2/with_skill/run-2", &[true]);
     let found = folder.aggregate();
     assert_note(&found, "flaky in with_skill: eval 1 (2 of 3 passed)");
-    let statistics = found.benchmark.statistics.as_ref().unwrap();
+    let statistics = found.frame.statistics.as_ref().unwrap();
     let attempts: Vec<[f64; 2]> = statistics.configurations["with_skill"]
         .pass_at_k
         .iter()
@@ -175,7 +175,7 @@ fn expectations_that_never_discriminate_are_named() {
         .run("eval-1/without_skill/run-1", &[true, false, false, false]);
     let found = folder.aggregate();
     let never: Vec<(&str, Always, u64)> = found
-        .benchmark
+        .frame
         .statistics
         .as_ref()
         .unwrap()
@@ -295,6 +295,6 @@ fn what_the_skill_costs_or_saves_is_claimed_only_when_it_is_more_than_noise() {
         &timed(3, |_| (10, 20)),
         "runs with the skill took 0.5 times the time, which may be chance: 3 cases, and it takes 6 to tell",
     );
-    let notes = timed(6, |case| (10, 11 + case % 2)).benchmark.notes.unwrap();
+    let notes = timed(6, |case| (10, 11 + case % 2)).frame.notes.unwrap();
     assert!(notes.iter().all(|note| !note.contains("the time")), "{notes:#?}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skillgauge_format::evals::{Benchmark, DifferenceStatistics};
 use skillgauge_format::part::Timestamp;
 
-use super::{Aggregate, BenchmarkError, Settings, aggregate};
+use super::{Aggregate, BenchmarkError, Settings, aggregate, write};
 
 /// A workspace with one iteration, in a folder that goes away.
 pub(super) struct Folder {
@@ -60,9 +60,9 @@ impl Folder {
 
     /// Aggregates, and holds what is written to our own schemas.
     pub(super) fn aggregate(&self) -> Aggregate {
-        let found = self.try_aggregate().unwrap();
-        for path in found.write().unwrap().iter().filter(|path| path.extension().unwrap() == "json")
-        {
+        let (found, written) = write(&self.iteration(), &settings()).unwrap();
+        assert_eq!(fs_err::read_to_string(&written[0]).unwrap(), found.to_json().unwrap());
+        for path in written.iter().filter(|path| path.extension().unwrap() == "json") {
             let kind = match path.file_name().unwrap().to_str().unwrap() {
                 "benchmark.json" => skillgauge_format::Kind::Benchmark,
                 _ => skillgauge_format::Kind::EvalFeedbackAggregate,
@@ -100,12 +100,12 @@ pub(super) fn as_json(benchmark: &Benchmark) -> Value {
 }
 
 pub(super) fn differences(found: &Aggregate) -> &[DifferenceStatistics] {
-    &found.benchmark.statistics.as_ref().unwrap().differences
+    &found.frame.statistics.as_ref().unwrap().differences
 }
 
 #[track_caller]
 pub(super) fn assert_note(found: &Aggregate, part: &str) {
-    let notes = found.benchmark.notes.as_ref().unwrap();
+    let notes = found.frame.notes.as_ref().unwrap();
     assert!(notes.iter().any(|note| note.contains(part)), "{part} is not in {notes:#?}");
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn pass_rate(found: &Aggregate, configuration: &str) -> Option<f64> {
-    as_json(&found.benchmark)["run_summary"][configuration]["pass_rate"]["mean"].as_f64()
+    as_json(&found.benchmark())["run_summary"][configuration]["pass_rate"]["mean"].as_f64()
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn every_layout_of_the_skill_creator_is_read() {
         let found = folder.aggregate();
         assert_eq!(pass_rate(&found, "with_skill"), Some(1.0), "{with}");
         assert_eq!(pass_rate(&found, "without_skill"), Some(0.5), "{with}");
-        assert_eq!(as_json(&found.benchmark)["runs"][0]["eval_id"], id, "{with}");
+        assert_eq!(as_json(&found.benchmark())["runs"][0]["eval_id"], id, "{with}");
         assert_eq!(found.problems, [""; 0]);
     }
 }
@@ -48,7 +48,7 @@ fn the_gradings_of_agentskills_are_read_and_metrics_beside_the_outputs_too() {
             "eval-a/eval_metadata.json",
             &json!({"eval_id": 9, "eval_name": "Nine", "prompt": "p"}),
         );
-    let run = &as_json(&folder.aggregate().benchmark)["runs"][0];
+    let run = &as_json(&folder.aggregate().benchmark())["runs"][0];
     assert_eq!((&run["eval_id"], &run["eval_name"]), (&json!(9), &json!("Nine")));
     let result = &run["result"];
     assert_eq!((&result["pass_rate"], &result["failed"]), (&json!(0.5), &json!(1)));
@@ -64,7 +64,7 @@ fn characters_are_never_taken_for_tokens() {
     grading["timing"] = json!({"total_duration_seconds": 3.0});
     folder.json("eval-1/with_skill/run-1/grading.json", &grading);
     let found = folder.aggregate();
-    let run = &as_json(&found.benchmark)["runs"][0];
+    let run = &as_json(&found.benchmark())["runs"][0];
     assert_eq!(run["result"].get("tokens"), None);
     assert_note(&found, "the tokens of 1 of 1 runs are not known");
 }
@@ -95,7 +95,7 @@ fn a_folder_that_gives_no_runs_is_named() {
         );
         assert_note(&found, part);
     }
-    assert_eq!(found.benchmark.runs.as_ref().unwrap().len(), 3);
+    assert_eq!(found.benchmark().runs.as_ref().unwrap().len(), 3);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
     let found = folder.aggregate();
     assert_eq!(pass_rate(&found, "with_skill"), Some(1.0));
     let unmeasured: Vec<(u64, &str)> = found
-        .benchmark
+        .frame
         .unmeasured
         .as_ref()
         .unwrap()
@@ -151,9 +151,9 @@ fn an_agent_that_runs_out_of_time_has_failed() {
         // The agent's own doing, by the table of reasons.
         .outcome("eval-1/with_skill/run-3", "failed", "max_turns");
     let found = folder.aggregate();
-    assert_eq!(found.benchmark.unmeasured, None);
+    assert_eq!(found.frame.unmeasured, None);
     assert_eq!(pass_rate(&found, "with_skill"), Some(0.3333));
-    let statistics = &found.benchmark.statistics.as_ref().unwrap().configurations["with_skill"];
+    let statistics = &found.frame.statistics.as_ref().unwrap().configurations["with_skill"];
     assert_eq!((statistics.runs, statistics.passed, statistics.timed_out), (3, 0, 2));
     assert_note(
         &found,
@@ -170,11 +170,11 @@ fn what_was_planned_and_not_run_is_listed() {
     ));
     folder.file("iteration.json", text).run("eval-1/with_skill/run-1", &[true]);
     let found = folder.aggregate();
-    let metadata = found.benchmark.metadata.as_ref().unwrap();
+    let metadata = found.frame.metadata.as_ref().unwrap();
     assert_eq!(metadata.skill_name.as_deref(), Some("release-notes"));
     assert_eq!(metadata.runs_per_configuration, Some(3));
     assert_eq!(metadata.analyzer_model.as_deref(), Some("anthropic:claude-sonnet-4-5"));
-    let unmeasured = found.benchmark.unmeasured.as_ref().unwrap();
+    let unmeasured = found.frame.unmeasured.as_ref().unwrap();
     assert_eq!(unmeasured.len(), 11, "2 cases, 2 configurations, 3 runs, and one is there");
     assert!(unmeasured.iter().all(|run| run.outcome == "not_run"));
     assert_note(&found, "the iteration is not finished: the budget of 10 calls was used up");
@@ -219,7 +219,7 @@ fn the_number_of_threads_changes_nothing() {
         }
     }
     let with = |threads| {
-        aggregate(&folder.iteration(), &Settings { threads, ..settings() }).unwrap().benchmark
+        aggregate(&folder.iteration(), &Settings { threads, ..settings() }).unwrap().benchmark()
     };
     assert_eq!(with(1), with(7));
 }
@@ -236,10 +236,10 @@ proptest! {
         text.replace_range(cut.., &replacement);
         folder.file("eval-1/with_skill/run-1/grading.json", &text);
         let found = folder.try_aggregate().unwrap();
-        let runs = found.benchmark.runs.as_ref().map_or(0, Vec::len);
-        let unmeasured = found.benchmark.unmeasured.as_ref().map_or(0, Vec::len);
+        let runs = found.benchmark().runs.as_ref().map_or(0, Vec::len);
+        let unmeasured = found.frame.unmeasured.as_ref().map_or(0, Vec::len);
         prop_assert_eq!(runs + unmeasured, 1, "never lost, never counted twice");
-        found.write().unwrap();
+        super::super::write(&folder.iteration(), &settings()).unwrap();
     }
 }
 
@@ -260,7 +260,7 @@ fn a_grading_that_tells_of_its_run_needs_no_other_file() {
     folder.json("eval-1/with_skill/run-4/outputs/grading.json", &told("completed", "completed"));
     folder.outcome("eval-1/with_skill/run-4", "failed", "authentication");
     let found = folder.aggregate();
-    let benchmark = as_json(&found.benchmark);
+    let benchmark = as_json(&found.benchmark());
     let run = &benchmark["runs"][0];
     assert_eq!(
         (&run["result"]["time_seconds"], &run["result"]["tokens"], &run["skill_loaded"]),
@@ -272,4 +272,35 @@ fn a_grading_that_tells_of_its_run_needs_no_other_file() {
         benchmark["unmeasured"].as_array().unwrap().iter().map(|run| &run["outcome"]).collect();
     assert_eq!(unmeasured, ["rate_limited", "failed"]);
     assert_eq!(benchmark["metadata"]["executor_model"], "m");
+}
+
+#[test]
+fn runs_of_different_versions_are_noted_whether_the_grading_or_the_record_tells() {
+    let told = |outcome: &str, tool: &str, agent: &str| {
+        json!({
+            "outcome": outcome, "reason": outcome, "skill_loaded": true, "seconds": 1.0,
+            "skillgauge_version": tool, "agent_version": agent
+        })
+    };
+    let folder = Folder::new();
+    let graded = |run: &str, tool: &str, agent: &str| {
+        let mut grading = grading(&[true]);
+        grading["run_record"] = told("completed", tool, agent);
+        folder.json(&format!("eval-1/with_skill/{run}/grading.json"), &grading);
+    };
+    graded("run-1", "1.0.0", "7");
+    graded("run-2", "1.0.0", "7");
+    let note = "different versions";
+    let notes = |found: &Aggregate| found.benchmark().notes.clone().unwrap().join("\n");
+    assert!(!notes(&folder.aggregate()).contains(note));
+    // One that measured nothing is in no number.
+    folder.json("eval-1/with_skill/run-3/run.json", &told("cancelled", "3.0.0", "9"));
+    assert!(!notes(&folder.aggregate()).contains(note));
+    folder.run("eval-1/with_skill/run-4", &[true]);
+    folder.json("eval-1/with_skill/run-4/run.json", &told("completed", "2.0.0", "7"));
+    let found = folder.aggregate();
+    assert_note(&found, "different versions of skillgauge: 1.0.0 (2 runs), 2.0.0 (1 run)");
+    assert!(!notes(&found).contains("versions of the agent"));
+    graded("run-2", "1.0.0", "8");
+    assert_note(&folder.aggregate(), "different versions of the agent: 7 (2 runs), 8 (1 run)");
 }

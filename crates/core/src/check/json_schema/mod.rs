@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod keyword;
+mod single;
 
 pub(super) use evaluate::Mismatches;
 

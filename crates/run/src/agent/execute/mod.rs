@@ -138,16 +138,16 @@ impl Executor {
         Ok(located)
     }
 
-    /// The same executor with other variables and another place for private folders, which records nothing: for an agent
-    /// that is asked for something beside the measurement. What was located stays known.
-    pub(crate) async fn aside(&self, environment: Environment, scratch: PathBuf) -> Self {
+    /// The same executor with other variables, which records nothing: for an agent that is asked for something beside the
+    /// measurement. What was located stays known.
+    pub(crate) async fn aside(&self, environment: Environment) -> Self {
         let settings = &self.settings;
         Self {
             settings: ExecutorSettings {
                 registry: settings.registry.clone(),
                 environment,
                 guard: settings.guard.clone(),
-                scratch,
+                scratch: settings.scratch.clone(),
                 folder: settings.folder.clone(),
                 cassette: Arc::new(Cassette::off()),
                 collect: settings.collect,

@@ -7,12 +7,12 @@
 //! Invariant: an agent that is started here finds a skill if and only if the task names it.
 
 mod git;
-mod remove;
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::skill::edit::{EditError, with_description};
 use skillgauge_core::skill::{Document, SKILL_MD};
 
@@ -27,12 +27,8 @@ use crate::outputs::Scope;
 
 /// Nobody else may look into a private folder.
 const PRIVATE: u32 = 0o700;
-/// The folder with all private places. Nobody may list it, not even we: an agent that runs as the same user cannot find
-/// the place of another run, whose name it does not know. (For root there are no such limits.)
-const RUNS: &str = "runs";
-const UNLISTABLE: u32 = 0o311;
-/// How often to make that folder anew when the last run before us has just removed it.
-const ATTEMPTS: u32 = 20;
+/// What the name of a private place begins with; random letters follow.
+pub(crate) const PREFIX: &str = "run-";
 
 /// The folders of one run. All of them are text: they stand in arguments and in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,7 +157,7 @@ pub(super) struct Isolation {
     pub(super) scope: Scope,
     /// What was left out.
     pub(super) notes: Vec<RunNote>,
-    root: PathBuf,
+    folder: PrivateFolder,
 }
 
 impl Isolation {
@@ -180,24 +176,18 @@ impl Isolation {
     /// The folders and nothing in them.
     fn empty(scratch: &Path, descriptor: &Descriptor) -> Result<Self, IsolationError> {
         let bad = |source| IsolationError::Scratch { scratch: scratch.to_owned(), source };
-        fs_err::create_dir_all(scratch).map_err(bad)?;
-        // The real path: agents resolve links, and what they say must be recognised.
-        let real = fs_err::canonicalize(scratch).map_err(bad)?;
-        check_parents(&real, descriptor)?;
-        let root = make_root(&real.join(RUNS)).map_err(bad)?;
-        let text = root.to_str().ok_or_else(|| IsolationError::NotText { path: root.clone() });
-        let place = text.map(|text| Self {
+        let folder = PrivateFolder::new(scratch, PREFIX).map_err(bad)?;
+        let root = folder.path();
+        check_parents(root, descriptor)?;
+        let text =
+            root.to_str().ok_or_else(|| IsolationError::NotText { path: root.to_owned() })?;
+        Ok(Self {
             folders: Folders::below(text, descriptor),
             skills: Vec::new(),
             scope: Scope::new(),
             notes: Vec::new(),
-            root: root.clone(),
-        });
-        if place.is_err() {
-            // There is nothing in it yet.
-            let _ = fs_err::remove_dir(&root);
-        }
-        place
+            folder,
+        })
     }
 
     fn fill(
@@ -317,48 +307,15 @@ impl Isolation {
         Path::new(&self.folders.work)
     }
 
-    /// Removes everything, and the folder around it when nobody else uses it.
+    /// Removes everything, for whoever wants to know what went wrong; after a failure or a cancelled future it is removed
+    /// all the same.
     pub(super) fn remove(&self) -> io::Result<()> {
-        let removed = remove::remove_tree(&self.root);
-        if let Some(runs) = self.root.parent() {
-            let _ = fs_err::remove_dir(runs);
-        }
-        removed
-    }
-}
-
-impl Drop for Isolation {
-    fn drop(&mut self) {
-        // After a failure or a cancelled future; whoever wants to know what went wrong calls `remove`.
-        let _ = self.remove();
+        self.folder.remove()
     }
 }
 
 fn writing(what: &'static str) -> impl Fn(io::Error) -> IsolationError {
     move |source| IsolationError::Write { what, source }
-}
-
-/// A new private folder in the one that cannot be listed.
-fn make_root(runs: &Path) -> io::Result<PathBuf> {
-    let mut attempt = 1;
-    loop {
-        match std::fs::DirBuilder::new().mode(UNLISTABLE).create(runs) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let made = tempfile::Builder::new()
-            .prefix("run-")
-            .rand_bytes(16)
-            .permissions(std::fs::Permissions::from_mode(PRIVATE))
-            .tempdir_in(runs);
-        match made {
-            Ok(root) => return Ok(root.keep()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
-                attempt += 1;
-            }
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 fn make_private(folder: &Path) -> io::Result<()> {
@@ -374,8 +331,8 @@ fn describe(file: &Path, name: &str, description: &str) -> Result<(), IsolationE
 }
 
 /// Some agents read instructions from all folders above, also across the root of a repository.
-fn check_parents(scratch: &Path, descriptor: &Descriptor) -> Result<(), IsolationError> {
-    for folder in scratch.ancestors() {
+fn check_parents(root: &Path, descriptor: &Descriptor) -> Result<(), IsolationError> {
+    for folder in root.ancestors() {
         for name in &descriptor.parent_files {
             let path = folder.join(name);
             if path.exists() {

@@ -12,7 +12,7 @@ pub(in crate::model) mod command;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::TempDir;
+use skillgauge_core::scratch::PrivateFolder;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::adapter::Exit;
@@ -47,7 +47,7 @@ pub(in crate::model) struct Runner {
 
 /// A folder for one call.
 pub(in crate::model) struct Workshop {
-    root: TempDir,
+    root: PrivateFolder,
 }
 
 /// A program that has ended.
@@ -99,10 +99,7 @@ impl Runner {
             setting: "the folder for temporary files".to_owned(),
             detail: error.to_string(),
         };
-        let root = tempfile::Builder::new()
-            .prefix("skillgauge-model-")
-            .tempdir_in(&self.scratch)
-            .map_err(bad)?;
+        let root = PrivateFolder::new(&self.scratch, "model-").map_err(bad)?;
         for folder in ["work", "tmp"] {
             fs_err::create_dir(root.path().join(folder)).map_err(bad)?;
         }

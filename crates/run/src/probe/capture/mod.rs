@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use skillgauge_core::scratch::Hold;
 use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
 use tokio_util::sync::CancellationToken;
 
@@ -225,13 +226,10 @@ impl Wanted<'_> {
     ) -> Result<CapturedRequest, String> {
         let text = |error: &dyn std::fmt::Display| format!("its request was not captured: {error}");
         let listener = Listener::start(dialect).await.map_err(|error| text(&error))?;
-        let scratch = &executor.settings().scratch;
-        fs_err::create_dir_all(scratch).map_err(|error| text(&error))?;
-        let place = tempfile::Builder::new().prefix("capture-").tempdir_in(scratch);
-        let place = place.map_err(|error| text(&error))?;
-        let folder = fs_err::canonicalize(place.path()).map_err(|error| text(&error))?;
+        // As long as it is held, all private places lie in the same folder.
+        let hold = Hold::take(&executor.settings().scratch).map_err(|error| text(&error))?;
         let environment = environment(&executor.settings().environment, dialect, &listener);
-        let aside = executor.aside(environment, folder.clone()).await;
+        let aside = executor.aside(environment).await;
         let name = located.descriptor.name.as_str();
         let mut task = AgentTask::new(name, PLACEHOLDER);
         task.model = Some(model.to_owned());
@@ -252,7 +250,7 @@ impl Wanted<'_> {
             identity: digest_of(&self.identity(name, version.as_deref())),
             version,
             skills: located.descriptor.skills.clone(),
-            scratch: folder.to_string_lossy().into_owned(),
+            around: hold.path().to_string_lossy().into_owned(),
         };
         Ok(CapturedRequest::new(dialect, question, origin))
     }

@@ -8,15 +8,12 @@ use serde_json::Value;
 
 use super::dialect::{DUMMY_KEY, Dialect};
 use super::listener::Question;
-use crate::agent::ROOT;
 use crate::agent::adapter::InstalledSkill;
+use crate::agent::{PREFIX, ROOT};
 use crate::model::{Protocol, Verbatim};
 
 /// What is asked while the request is captured.
 pub(super) const PLACEHOLDER: &str = "skillgauge puts the query of each probe here";
-
-/// How the path of a private folder goes on below the folder that it was made in; random letters follow.
-const PRIVATE: &str = "runs/run-";
 
 /// How the block begins that tells Anthropic which program asks; ours is another one.
 const BILLING: &str = "x-anthropic-billing-header:";
@@ -46,15 +43,15 @@ pub(super) struct Origin {
     pub(super) identity: String,
     /// Where skills are in the work folder.
     pub(super) skills: String,
-    /// The folder in which the private folder was made.
-    pub(super) scratch: String,
+    /// The folder in which the private place was made.
+    pub(super) around: String,
 }
 
 impl CapturedRequest {
     /// Makes a question that can be asked for any query.
     pub(super) fn new(dialect: &Dialect, question: Question, origin: Origin) -> Self {
         let mut body = map_texts(&question.body, &|text| {
-            without_private_folder(text, &origin.scratch).replace(DUMMY_KEY, "")
+            without_private_folder(text, &origin.around).replace(DUMMY_KEY, "")
         });
         if let Some(fields) = body.as_object_mut() {
             fields.retain(|name, _| !dialect.removed.contains(&name.as_str()));
@@ -96,10 +93,11 @@ impl CapturedRequest {
 
 /// A text in which the private folder of the capture has the name that it has in every run, also where a path was made the
 /// name of a folder.
-fn without_private_folder(text: &str, scratch: &str) -> String {
+fn without_private_folder(text: &str, around: &str) -> String {
     let dashed = |path: &str| path.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let text = without(text, &format!("{scratch}/{PRIVATE}"), ROOT);
-    without(&text, &dashed(&format!("{scratch}/{PRIVATE}")), &dashed(ROOT))
+    let place = format!("{around}/{PREFIX}");
+    let text = without(text, &place, ROOT);
+    without(&text, &dashed(&place), &dashed(ROOT))
 }
 
 /// A text in which something stands for every path that begins so and goes on with letters and digits.
@@ -139,7 +137,7 @@ mod tests {
             version: Some("1.0".into()),
             identity: "i".into(),
             skills: ".claude/skills".into(),
-            scratch: "/tmp/capture-x".into(),
+            around: "/tmp/skillgauge-0/x".into(),
         };
         CapturedRequest::new(&DIALECTS[0], question, origin)
     }
@@ -150,7 +148,7 @@ mod tests {
             "model": "m", "stream": true, "metadata": {"user_id": "u"}, "max_tokens": 32000,
             "system": [{"type": "text", "text": "x-anthropic-billing-header: v"}, {"type": "text", "text": "You are."}],
             "messages": [{"role": "user", "content": [
-                {"type": "text", "text": "cwd: /tmp/capture-x/runs/run-a1B2/work, key skillgauge-capture-no-real-key"},
+                {"type": "text", "text": "cwd: /tmp/skillgauge-0/x/run-a1B2/work, key skillgauge-capture-no-real-key"},
                 {"type": "text", "text": PLACEHOLDER},
             ]}],
             "tools": [{"name": "Skill"}],
@@ -175,12 +173,12 @@ mod tests {
     fn every_mention_of_the_private_folder_is_replaced_wherever_it_ends() {
         let clean = |text: &str| without_private_folder(text, "/tmp/c.1");
         assert_eq!(
-            clean("/tmp/c.1/runs/run-aB3/work and /tmp/c.1/runs/run-aB3"),
+            clean("/tmp/c.1/run-aB3/work and /tmp/c.1/run-aB3"),
             "/skillgauge/work and /skillgauge"
         );
-        assert_eq!(clean("<cwd>/tmp/c.1/runs/run-a</cwd>"), "<cwd>/skillgauge</cwd>");
+        assert_eq!(clean("<cwd>/tmp/c.1/run-a</cwd>"), "<cwd>/skillgauge</cwd>");
         assert_eq!(
-            clean("projects/-tmp-c-1-runs-run-aB3-work/memory"),
+            clean("projects/-tmp-c-1-run-aB3-work/memory"),
             "projects/-skillgauge-work/memory"
         );
         assert_eq!(clean("/tmp/other"), "/tmp/other");

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use skillgauge_core::tune::prompt::TEMPLATE;
+use skillgauge_core::tune::split;
 use skillgauge_format::read;
-use skillgauge_format::trigger::{ImprovementHistory, TriggerSummary};
+use skillgauge_format::trigger::{ImprovementHistory, Query, TriggerSummary};
 
 use super::*;
 use crate::model::{Answering, Manner, Model, ModelError, ModelName, Origin, Request, Response};
@@ -14,6 +15,8 @@ use crate::probe::Budget;
 use crate::tune::measure::{Measure, Measuring, RoundFile};
 use crate::tune::proposals::Proposals;
 use crate::tune::store::Store;
+use crate::tune::trial::planned;
+use crate::tune::tuning::TuneSettings;
 
 /// Triggers for every query that has a word of the description which begins with `w`.
 #[derive(Default)]

@@ -1,7 +1,6 @@
 //! Removes a folder whatever an agent has done to it: read-only folders, links, files that appear meanwhile.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Removes a tree. Links are removed, not followed. A tree that is not there is fine.
-pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
+pub fn remove_tree(root: &Path) -> io::Result<()> {
     let mut attempt = 1;
     loop {
         match fs_err::remove_dir_all(root) {
@@ -29,8 +28,13 @@ pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
     }
 }
 
+#[cfg(not(unix))]
+fn open_folders(_: &Path) {}
+
 /// Lets us into every folder of a tree. What fails shows when the tree is removed.
+#[cfg(unix)]
 fn open_folders(root: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         let is_folder = fs_err::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
@@ -45,6 +49,7 @@ fn open_folders(root: &Path) {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::Path;

@@ -1,6 +1,8 @@
 //! A fleet in this process: the same rules without a server. For one machine, and to hold the rules to.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod state;
+
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,13 +12,16 @@ use sha2::{Digest as _, Sha256};
 use skillgauge_core::plan::RunId;
 use tokio::sync::Notify;
 
+use self::state::{Key, Queued, State};
+use crate::bell::Bell;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{AttemptId, Class, PlanId, RunToken, hex};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
     ResultRecord, Revision, Tidied, WorkerInfo,
 };
-use crate::plan::{PlanEntry, PlanState};
+use crate::late::remove_late;
+use crate::plan::{CancelRevision, PlanEntry, PlanState};
 
 /// So many results are given at a time.
 const PAGE: usize = 256;
@@ -27,32 +32,8 @@ pub struct LocalFleet {
     folder: PathBuf,
     state: Mutex<State>,
     changed: Notify,
-}
-
-type Key = (Queue, PlanId, RunToken);
-
-#[derive(Debug, Default)]
-struct State {
-    plans: BTreeMap<PlanId, PlanEntry>,
-    jobs: BTreeMap<Key, Queued>,
-    /// In the order in which jobs were queued.
-    order: u64,
-    results: BTreeMap<Key, (Revision, ResultRecord)>,
-    revision: u64,
-    dead: BTreeMap<Key, String>,
-    workers: BTreeMap<String, WorkerInfo>,
-    last_plan: Option<PlanId>,
-}
-
-#[derive(Debug)]
-struct Queued {
-    run: RunId,
-    order: u64,
-    delivered: u32,
-    /// Nobody gets it before.
-    ready: Instant,
-    /// Which delivery is under way, and until when.
-    leased: Option<(u64, Instant)>,
+    plans_changed: Bell,
+    results_came: Bell,
 }
 
 /// A lease of [`LocalFleet`].
@@ -65,7 +46,13 @@ pub struct LocalTicket {
 impl LocalFleet {
     /// Archives go to this folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), state: Mutex::default(), changed: Notify::new() }
+        Self {
+            folder: folder.into(),
+            state: Mutex::default(),
+            changed: Notify::new(),
+            plans_changed: Bell::default(),
+            results_came: Bell::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,81 +100,13 @@ impl LocalFleet {
     }
 }
 
-impl Queued {
-    fn is_free(&self, now: Instant) -> bool {
-        self.leased.is_none() && self.ready <= now
-    }
-}
-
-impl State {
-    /// Leases whose worker was silent for too long end; a job that was given out often enough is dead.
-    fn expire(&mut self) {
-        let now = Instant::now();
-        let mut dead = Vec::new();
-        for (key, job) in &mut self.jobs {
-            if job.leased.is_some_and(|(_, until)| until <= now) {
-                job.leased = None;
-            }
-            let most = self.plans.get(&key.1).map_or(u32::MAX, |entry| entry.times.max_deliver);
-            if job.leased.is_none() && job.delivered >= most {
-                dead.push(key.clone());
-            }
-        }
-        for key in dead {
-            if let Some(job) = self.jobs.remove(&key) {
-                self.dead
-                    .insert(key, format!("given out {} times without a result", job.delivered));
-            }
-        }
-    }
-
-    /// The plan after the last one that has a job for these workers.
-    fn next_plan(
-        &self,
-        queue: Queue,
-        classes: &[Class],
-        except: &BTreeSet<PlanId>,
-    ) -> Option<PlanId> {
-        let now = Instant::now();
-        let busy = |plan: &PlanId| {
-            let leased = |(key, job): &(&Key, &Queued)| {
-                key.0 == queue && key.1 == *plan && job.leased.is_some()
-            };
-            u32::try_from(self.jobs.iter().filter(leased).count()).unwrap_or(u32::MAX)
-        };
-        let has_job = |plan: &PlanId| {
-            self.jobs.iter().any(|(key, job)| key.0 == queue && key.1 == *plan && job.is_free(now))
-        };
-        let able = |(id, entry): &(&PlanId, &PlanEntry)| {
-            let cap = match queue {
-                Queue::Runs => entry.caps.runs,
-                Queue::Grades => entry.caps.grades,
-            };
-            entry.state == PlanState::Running
-                && classes.contains(&entry.class)
-                && !except.contains(*id)
-                && has_job(id)
-                && busy(id) < cap
-        };
-        let mut plans = self.plans.iter().filter(able).map(|(id, _)| id);
-        let first = plans.clone().next();
-        let after = plans.find(|id| self.last_plan.as_ref().is_none_or(|last| *id > last));
-        after.or(first).cloned()
-    }
-
-    /// The job of a lease that still is this lease's.
-    fn held(&mut self, ticket: &LocalTicket) -> Option<&mut Queued> {
-        let job = self.jobs.get_mut(&ticket.key)?;
-        job.leased.is_some_and(|(number, _)| number == ticket.number).then_some(job)
-    }
-}
-
 impl Fleet for LocalFleet {
     type Ticket = LocalTicket;
 
     async fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> Result<(), FleetError> {
         self.state().plans.insert(id.clone(), entry.clone());
         self.changed.notify_waiters();
+        self.plans_changed.ring();
         Ok(())
     }
 
@@ -200,6 +119,10 @@ impl Fleet for LocalFleet {
         Ok(state.plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
     }
 
+    async fn plans_change(&self, wait: Duration) {
+        self.plans_changed.wait_after(self.plans_changed.rings(), wait).await;
+    }
+
     async fn plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
         Ok(self.state().plans.iter().map(|(id, entry)| (id.clone(), entry.clone())).collect())
     }
@@ -210,10 +133,17 @@ impl Fleet for LocalFleet {
 
     async fn end_plan(&self, id: &PlanId, end: PlanState) -> Result<(), FleetError> {
         let mut state = self.state();
-        if let Some(entry) = state.plans.get_mut(id) {
+        let last = Revision(state.revision);
+        if let Some(entry) = state.plans.get_mut(id)
+            && entry.state != end
+        {
             entry.state = end;
+            if end == PlanState::Cancelled {
+                entry.cancelled_at = Some(CancelRevision { runs: last, grades: last });
+            }
         }
         state.jobs.retain(|key, _| key.1 != *id);
+        self.plans_changed.ring();
         Ok(())
     }
 
@@ -284,6 +214,7 @@ impl Fleet for LocalFleet {
     async fn done(&self, lease: &Lease<LocalTicket>) -> Result<(), FleetError> {
         self.state().jobs.remove(&lease.ticket.key);
         self.changed.notify_waiters();
+        self.results_came.ring();
         Ok(())
     }
 
@@ -328,7 +259,7 @@ impl Fleet for LocalFleet {
         let name = name.text.clone();
         copy_new(file, &self.archive_place(&name))?;
         let (size, sha256) = measure(file)?;
-        Ok(ArchiveRef { name, size, sha256 })
+        Ok(ArchiveRef { name, size, sha256, uri: None, bytes: None })
     }
 
     async fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {
@@ -384,6 +315,12 @@ impl Fleet for LocalFleet {
         Ok(found)
     }
 
+    async fn results_come(&self, _: &PlanId, _: &PlanEntry, wait: Duration) {
+        let heard = self.state().heard;
+        self.results_came.wait_after(heard, wait).await;
+        self.state().heard = self.results_came.rings();
+    }
+
     async fn forget(&self, queue: Queue, id: &PlanId, token: &RunToken) -> Result<(), FleetError> {
         let key = (queue, id.clone(), token.clone());
         let mut state = self.state();
@@ -414,13 +351,14 @@ impl Fleet for LocalFleet {
     }
 
     async fn tidy(&self, id: &PlanId, grace: Duration) -> Result<Tidied, FleetError> {
+        let late = remove_late(self, id).await?;
         let wanted: BTreeSet<PathBuf> = {
             let state = self.state();
             let archives = state.results.values().filter_map(|(_, record)| record.archive.as_ref());
             archives.map(|archive| self.archive_place(&archive.name)).collect()
         };
         let prefix = format!("{id}+");
-        let mut tidied = Tidied::default();
+        let mut tidied = Tidied { late, ..Tidied::default() };
         for entry in fs_err::read_dir(self.folder.join("archives")).into_iter().flatten().flatten()
         {
             let is_ours = entry.file_name().to_string_lossy().starts_with(&prefix);

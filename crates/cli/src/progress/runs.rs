@@ -1,21 +1,18 @@
-//! Live progress on standard error: one line that is written over on a terminal, one line per run elsewhere.
+//! Follows the events of an iteration: counts on one line of a terminal, a line for each run elsewhere.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use skillgauge_run::iteration::IterationEvent;
 
+use super::{StatusLine, pace};
 use crate::Printer;
-
-/// Not more often than this, so that a fast batch does not spend its time on it.
-const EVERY: Duration = Duration::from_millis(100);
 
 /// What has happened so far.
 #[derive(Debug)]
-pub(in crate::commands) struct Progress {
+pub(crate) struct RunProgress {
     printer: Printer,
-    is_terminal: bool,
+    status: StatusLine,
     planned: usize,
     before: usize,
     running: usize,
@@ -24,14 +21,14 @@ pub(in crate::commands) struct Progress {
     graded: usize,
     cost: f64,
     began: Instant,
-    drawn: Option<Instant>,
 }
 
-impl Progress {
-    pub(in crate::commands) fn new(printer: &Printer, planned: usize) -> Self {
+impl RunProgress {
+    /// Of so many runs.
+    pub(crate) fn new(printer: &Printer, planned: usize) -> Self {
         Self {
             printer: printer.clone(),
-            is_terminal: std::io::stderr().is_terminal(),
+            status: StatusLine::new(),
             planned,
             before: 0,
             running: 0,
@@ -40,12 +37,11 @@ impl Progress {
             graded: 0,
             cost: 0.0,
             began: Instant::now(),
-            drawn: None,
         }
     }
 
     /// Takes an event.
-    pub(in crate::commands) fn take(&mut self, event: &IterationEvent) {
+    pub(crate) fn take(&mut self, event: &IterationEvent) {
         match event {
             IterationEvent::Started { done, .. } => {
                 self.before = *done;
@@ -108,30 +104,24 @@ impl Progress {
     }
 
     /// Removes the line.
-    pub(in crate::commands) fn finish(&mut self) {
-        self.clear();
+    pub(crate) fn finish(&mut self) {
+        self.status.clear();
     }
 
     /// Something that a terminal need not keep.
     fn detail(&mut self, text: &str) {
-        if !self.is_terminal {
+        if !self.status.is_terminal {
             self.printer.say(text);
         }
     }
 
     fn line(&mut self, text: &str) {
-        self.clear();
+        self.status.clear();
         self.printer.say(text);
     }
 
-    fn clear(&mut self) {
-        if self.is_terminal && self.drawn.take().is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
-        }
-    }
-
     fn draw(&mut self) {
-        if !self.is_terminal || self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
+        if !self.status.is_terminal || !self.status.is_due() {
             return;
         }
         let done = self.before + self.ended;
@@ -145,32 +135,8 @@ impl Progress {
         if self.cost > 0.0 {
             let _ = write!(text, ", ${:.2}", self.cost);
         }
-        text.push_str(&self.pace());
-        let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
-        let _ = std::io::stderr().flush();
-        self.drawn = Some(Instant::now());
-    }
-
-    /// How fast it goes, and how long it will still take.
-    fn pace(&self) -> String {
-        let left = self.planned.saturating_sub(self.before + self.ended);
-        if self.ended == 0 || left == 0 {
-            return String::new();
-        }
-        #[expect(clippy::cast_precision_loss, reason = "numbers of runs are small")]
-        let each = self.began.elapsed().as_secs_f64() / self.ended as f64;
-        #[expect(clippy::cast_precision_loss, reason = "numbers of runs are small")]
-        let seconds = each * left as f64;
-        format!(", {:.1}/min, about {} left", 60.0 / each, shown(seconds))
-    }
-}
-
-fn shown(seconds: f64) -> String {
-    if seconds < 90.0 {
-        format!("{seconds:.0} s")
-    } else if seconds < 5400.0 {
-        format!("{:.0} min", seconds / 60.0)
-    } else {
-        format!("{:.1} h", seconds / 3600.0)
+        let left = self.planned.saturating_sub(done);
+        text.push_str(&pace(self.ended, left, self.began.elapsed()));
+        self.status.draw(&text);
     }
 }

@@ -1,129 +1,42 @@
-//! The kinds of files: one table.
-//!
-//! Everything that goes through all kinds (the `schema` command, the generated `schemas/` folder, the documentation,
-//! recognising a file by its shape, checking one) goes through this table. A new kind is a type, a variant and a row.
+//! The table itself: a row for each kind, and the types that the rows are made from.
 
-use std::fmt;
 use std::sync::OnceLock;
 
 use serde::de::Error as _;
 use serde_json::Value;
 
+use super::{Kind, Origin};
 use crate::check::Schema;
 use crate::dialect::{self, Dialect};
 use crate::json::{Node, Unreadable};
-use crate::problem::{At, Problems, Report};
-use crate::read::{self, Read, ReadError};
+use crate::problem::{At, Report};
+use crate::read;
 use crate::schema::schema_of;
 use crate::write::to_text;
-use crate::{cases, evals, improve, record, trigger, validation};
-
-/// A kind of file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Queries with the expectation whether a skill triggers.
-    TriggerSet,
-    /// How often a skill triggered.
-    TriggerReport,
-    /// Descriptions that were tried, round by round.
-    ImprovementHistory,
-    /// What an improvement loop tried and which description won.
-    LoopSummary,
-    /// What the words of a description say about queries.
-    TriggerEstimate,
-    /// Which of several skills took each query.
-    RouteReport,
-    /// How an agent behaved, judged from its transcript.
-    BehaviourGrading,
-    /// Findings about a skill.
-    ValidationReport,
-    /// A suite in the `cases` dialect.
-    CasesSuite,
-    /// Versions of a skill.
-    History,
-    /// The grading of a run in the `cases` dialect.
-    CasesGrading,
-    /// A blind comparison of two results.
-    Comparison,
-    /// Which version was behind which label of a comparison.
-    ComparisonKey,
-    /// Why one version is better, and what to change.
-    Analysis,
-    /// A suite in the `evals` dialect.
-    EvalsSuite,
-    /// What the structural checks of a run found.
-    Structural,
-    /// The grading of a run in the `evals` dialect.
-    EvalsGrading,
-    /// What a run did.
-    Metrics,
-    /// How long a run took.
-    Timing,
-    /// What an eval folder is about.
-    EvalMetadata,
-    /// All runs of an iteration, and what they come to.
-    Benchmark,
-    /// Suggestions of all runs about the evals themselves.
-    EvalFeedbackAggregate,
-    /// What a person said about results.
-    Feedback,
-    /// What an iteration measures.
-    Iteration,
-    /// What became of a run.
-    Run,
-    /// What a loop that improves a skill has done.
-    Improvement,
-}
-
-/// Where the format of a kind comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// Trigger evaluation, behaviour grading, validation.
-    Seed001,
-    /// Cases, versions, comparison.
-    Seed002,
-    /// Structural checks, rubrics, benchmarks.
-    Seed003,
-    /// The public skill-creator, whose files seed 003 extends.
-    SkillCreator,
-    /// This project.
-    Skillgauge,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Seed001 => "seed 001",
-            Self::Seed002 => "seed 002",
-            Self::Seed003 => "seed 003",
-            Self::SkillCreator => "skill-creator",
-            Self::Skillgauge => "skillgauge",
-        })
-    }
-}
+use crate::{cases, cassette, evals, improve, lint, record, transcript, trigger, validation};
 
 /// A row of the table.
 pub(crate) struct Entry {
-    kind: Kind,
-    name: &'static str,
-    title: &'static str,
-    usual_place: &'static str,
-    origin: Origin,
-    schema: fn(&str) -> Value,
+    pub(super) kind: Kind,
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) usual_place: &'static str,
+    pub(super) origin: Origin,
+    pub(super) schema: fn(&str) -> Value,
     /// Whether a file of unknown kind looks like this one.
-    looks_like: fn(&Node<'_>) -> bool,
+    pub(super) looks_like: fn(&Node<'_>) -> bool,
     /// The rules that the schema cannot say.
     pub(crate) meaning: fn(&At<'_>, &mut Report<'_>),
     /// Reads the type and drops it.
-    try_read: fn(&Node<'_>) -> Result<(), Unreadable>,
+    pub(super) try_read: fn(&Node<'_>) -> Result<(), Unreadable>,
     /// Reads the type and writes it back.
-    rewrite: fn(&Node<'_>) -> Result<String, Unreadable>,
-    cache: OnceLock<Cached>,
+    pub(super) rewrite: fn(&Node<'_>) -> Result<String, Unreadable>,
+    pub(super) cache: OnceLock<Cached>,
 }
 
-struct Cached {
-    schema: Value,
-    compiled: Schema,
+pub(super) struct Cached {
+    pub(super) schema: Value,
+    pub(super) compiled: Schema,
 }
 
 /// Makes a row for a type.
@@ -181,11 +94,15 @@ formats! {
     Iteration => record::IterationRecord,
     Run => record::RunRecord,
     Improvement => improve::Improvement,
+    Transcript => transcript::Transcript,
+    CassetteEntry => cassette::CassetteEntry,
+    TuneProposals => trigger::TuneProposals,
+    LintReport => lint::LintReport,
 }
 
 /// All kinds in the order of [`Kind`].
 #[rustfmt::skip]
-static KINDS: [Entry; 26] = [
+pub(super) static KINDS: [Entry; 30] = [
     entry!(TriggerSet, trigger::TriggerSet, "trigger-set", "Trigger set",
         "<skill>/evals/triggers.json", Seed001,
         |node| dialect::guess(node) == Some(Dialect::Trigger) && !items_have(node, &["round"]), trigger::meaning::set),
@@ -240,7 +157,7 @@ static KINDS: [Entry; 26] = [
         evals::meaning::grading),
     entry!(Metrics, evals::Metrics, "metrics", "Metrics of a run",
         "<run>/metrics.json", SkillCreator,
-        |node| node.has("total_tool_calls") || node.has("tool_calls"), evals::meaning::metrics),
+        |node| (node.has("total_tool_calls") || node.has("tool_calls")) && !node.has("events"), evals::meaning::metrics),
     entry!(Timing, evals::Timing, "timing", "Timing of a run",
         "<run>/timing.json", SkillCreator,
         |node| ["duration_ms", "total_duration_seconds", "executor_start"].iter().any(|key| node.has(key)), no_rules),
@@ -265,6 +182,18 @@ static KINDS: [Entry; 26] = [
     entry!(Improvement, improve::Improvement, "improve", "Loop that improves a skill",
         "<workspace>/improve.json", Skillgauge,
         |node| is_format(node, improve::Improvement::FORMAT), no_rules),
+    entry!(Transcript, transcript::Transcript, "transcript", "Transcript of a run or probe",
+        "<run>/transcript.jsonl", Skillgauge,
+        |node| is_format(node, "transcript"), no_rules),
+    entry!(CassetteEntry, cassette::CassetteEntry, "cassette-entry", "Answer in a recording",
+        "<recording>/<kind>-<purpose>-<key>-<ask>.json", Skillgauge,
+        |node| is_format(node, cassette::CassetteEntry::FORMAT), no_rules),
+    entry!(TuneProposals, trigger::TuneProposals, "tune-proposals", "Proposals of a loop",
+        "<output-dir>/proposals.json", Skillgauge,
+        |node| is_format(node, trigger::TuneProposals::FORMAT), no_rules),
+    entry!(LintReport, lint::LintReport, "lint-report", "Findings about evals",
+        "lint-evals.json", Skillgauge,
+        |node| is_format(node, "lint-report"), no_rules),
 ];
 
 /// For kinds of which the schema says everything.
@@ -281,154 +210,4 @@ fn is_format(node: &Node<'_>, name: &str) -> bool {
 
 fn items_have(node: &Node<'_>, keys: &[&str]) -> bool {
     node.items().first().is_some_and(|item| has(item, keys))
-}
-
-impl Kind {
-    /// All kinds in the order of the seeds.
-    pub fn all() -> impl Iterator<Item = Self> {
-        KINDS.iter().map(|entry| entry.kind)
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::all().find(|kind| kind.name() == name)
-    }
-
-    /// The kind that a file looks like.
-    pub fn detect(root: &Node<'_>) -> Option<Self> {
-        KINDS.iter().find(|entry| (entry.looks_like)(root)).map(|entry| entry.kind)
-    }
-
-    pub(crate) fn entry(self) -> &'static Entry {
-        // The table has a row for every variant, in the same order; a test holds that.
-        &KINDS[self as usize]
-    }
-
-    /// The name on the command line, such as `trigger-set`.
-    pub fn name(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// The name for people, such as `Trigger set`.
-    pub fn title(self) -> &'static str {
-        self.entry().title
-    }
-
-    /// The file that usually holds it.
-    pub fn usual_place(self) -> &'static str {
-        self.entry().usual_place
-    }
-
-    /// Where the format comes from.
-    pub fn origin(self) -> Origin {
-        self.entry().origin
-    }
-
-    /// The JSON Schema of this kind, draft 2020-12; made once.
-    pub fn schema(self) -> &'static Value {
-        &self.cached().schema
-    }
-
-    /// The text of [`Kind::schema`] as a file.
-    pub fn schema_text(self) -> String {
-        // The alternate form of a JSON value is its pretty text, and cannot fail.
-        format!("{:#}\n", self.schema())
-    }
-
-    /// The name of the file that holds the schema, such as `trigger-set.schema.json`.
-    pub fn schema_file_name(self) -> String {
-        format!("{}.schema.json", self.name())
-    }
-
-    pub(crate) fn compiled(self) -> &'static Schema {
-        &self.cached().compiled
-    }
-
-    fn cached(self) -> &'static Cached {
-        let entry = self.entry();
-        entry.cache.get_or_init(|| {
-            let schema = (entry.schema)(entry.title);
-            let compiled = Schema::compile(&schema);
-            Cached { schema, compiled }
-        })
-    }
-
-    /// Everything that is wrong with a file that should be of this kind.
-    pub fn check(self, bytes: &[u8]) -> Problems {
-        match self.read_with(bytes, self.entry().try_read) {
-            Ok(read) => read.warnings,
-            Err(error) => error.problems,
-        }
-    }
-
-    /// A file of this kind in the one form that we write.
-    pub fn rewrite(self, bytes: &[u8]) -> Result<Read<String>, ReadError> {
-        self.read_with(bytes, self.entry().rewrite)
-    }
-
-    fn read_with<T>(
-        self,
-        bytes: &[u8],
-        make: fn(&Node<'_>) -> Result<T, Unreadable>,
-    ) -> Result<Read<T>, ReadError> {
-        let mut report = Report::new(bytes);
-        let document = read::parse_into(bytes, &mut report);
-        let value = document
-            .and_then(|document| read::read_document_with(self, &document, make, &mut report));
-        read::finish(value, report)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_has_a_row_for_every_kind_in_order() {
-        for (number, entry) in KINDS.iter().enumerate() {
-            assert_eq!(entry.kind as usize, number, "{}", entry.name);
-            assert_eq!(Kind::from_name(entry.name), Some(entry.kind));
-        }
-        assert_eq!(Kind::Improvement as usize + 1, KINDS.len());
-        assert_eq!(Kind::from_name("nonsense"), None);
-    }
-
-    #[test]
-    fn the_checker_understands_every_keyword_of_every_schema() {
-        for kind in Kind::all() {
-            assert_eq!(kind.compiled().unsupported, Vec::<String>::new(), "{kind}");
-        }
-    }
-
-    #[test]
-    fn every_schema_says_what_it_is_and_describes_every_field() {
-        for kind in Kind::all() {
-            let schema = kind.schema();
-            assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{kind}");
-            assert_eq!(schema["title"], kind.title(), "{kind}");
-            assert!(schema["description"].as_str().is_some_and(|text| text.len() > 20), "{kind}");
-            let text = kind.schema_text();
-            for private in ["\"format\": \"uint", "\"default\": null", "[`"] {
-                assert!(!text.contains(private), "{kind} says {private}");
-            }
-            assert!(text.starts_with("{\n  \"$schema\""), "{kind}");
-            for object in [schema]
-                .into_iter()
-                .chain(schema["$defs"].as_object().into_iter().flat_map(|d| d.values()))
-            {
-                for (name, property) in object["properties"].as_object().into_iter().flatten() {
-                    assert!(
-                        property["description"].is_string(),
-                        "{kind}: {name} has no description"
-                    );
-                }
-            }
-        }
-    }
 }
