@@ -25,6 +25,21 @@ impl Mixture {
         count(&mut self.graded, Some(skillgauge));
     }
 
+    /// Counts the runs of another part, too.
+    pub fn merge(&mut self, part: Self) {
+        let Self { skillgauge, agent, graded } = part;
+        let all = [
+            (&mut self.skillgauge, skillgauge),
+            (&mut self.agent, agent),
+            (&mut self.graded, graded),
+        ];
+        for (versions, more) in all {
+            for (version, runs) in more {
+                *versions.entry(version).or_default() += runs;
+            }
+        }
+    }
+
     /// A sentence for each program of which there was more than one version.
     pub fn warnings(&self) -> Vec<String> {
         let programs = [

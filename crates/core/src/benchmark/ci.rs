@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{BenchmarkRun, CaseStatistics, UnmeasuredRun};
+use skillgauge_format::evals::{CaseStatistics, UnmeasuredRun};
 use skillgauge_format::part::Configuration;
 
-use super::Aggregate;
 use super::measured::Measured;
+use super::{Aggregate, failed_in};
 use crate::output::github::{self, Part};
 use crate::output::junit::{Within, attribute, escape};
 
@@ -96,19 +96,20 @@ impl Aggregate {
     }
 
     fn runs_of<'a>(&'a self, case: &'a CaseStatistics) -> impl Iterator<Item = &'a Measured> {
-        let is_of = |entry: &BenchmarkRun| {
-            entry.eval_id == case.eval_id && entry.configuration == Configuration::WithSkill
-        };
-        self.runs().filter(move |run| is_of(&run.entry))
+        let cases = self.cases.iter().filter(|found| found.id == case.eval_id);
+        cases.flat_map(|found| found.measured(&Configuration::WithSkill))
     }
 
-    /// What failed, with the run that it failed in.
+    /// What failed, with the run that it failed in; the gradings have it.
     fn failures(&self, case: &CaseStatistics) -> Vec<String> {
-        let failed = self.runs_of(case).flat_map(|run| {
-            let expectations = run.verdicts.expectations().into_iter();
-            expectations.filter(|one| !one.passed).map(|one| {
-                let evidence = one.evidence.as_deref().unwrap_or("no evidence");
-                format!("run {}: {}: {evidence}", run.entry.run_number, one.text)
+        let folders = self.folders.iter().filter(|folder| folder.id == case.eval_id);
+        let runs = folders.flat_map(|folder| &folder.runs);
+        let with_skill = runs.filter(|run| run.configuration == Configuration::WithSkill);
+        let failed = with_skill.flat_map(|run| {
+            let failed = run.path.as_deref().map(failed_in).unwrap_or_default().into_iter();
+            failed.map(|(text, evidence)| {
+                let evidence = evidence.as_deref().unwrap_or("no evidence");
+                format!("run {}: {text}: {evidence}", run.number)
             })
         });
         failed.take(NAMED).collect()

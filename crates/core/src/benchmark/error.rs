@@ -27,6 +27,13 @@ pub enum BenchmarkError {
         #[source]
         source: WorkspaceError,
     },
+    /// What was written is not there any more.
+    #[error("benchmark.json is not what was written: {source}")]
+    Changed {
+        /// What is wrong with it.
+        #[source]
+        source: skillgauge_format::ReadError,
+    },
     /// A number that JSON cannot hold.
     #[error("the benchmark cannot be written as JSON")]
     NotJson {
@@ -45,6 +52,7 @@ impl BenchmarkError {
                 "give an iteration such as `my-skill-workspace/iteration-1`, with \
                  `eval-<id>/<configuration>/run-<k>/grading.json` below it"
             }
+            Self::Changed { .. } => "something else writes there; run the same command again",
             Self::Unwritable { .. } => "check the permissions and the space on the disk",
             Self::NotJson { .. } => "this is a mistake of skillgauge; please report it",
         }

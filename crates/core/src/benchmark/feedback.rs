@@ -65,7 +65,11 @@ impl<'i> Suggestions<'i> {
 }
 
 /// Collects the suggestions of all measured runs.
-pub(super) fn aggregate(iteration: &Iteration, number: u64) -> EvalFeedbackAggregate {
+pub(super) fn aggregate(
+    iteration: &Iteration,
+    skill_name: Option<&str>,
+    number: u64,
+) -> EvalFeedbackAggregate {
     let mut groups: IndexMap<Option<String>, Suggestions<'_>> = IndexMap::new();
     let (mut total_runs, mut left_out) = (0, 0_u64);
     for case in &iteration.cases {
@@ -106,7 +110,7 @@ pub(super) fn aggregate(iteration: &Iteration, number: u64) -> EvalFeedbackAggre
         extra.insert("left_out".to_owned(), left_out.into());
     }
     EvalFeedbackAggregate {
-        skill_name: iteration.skill_name.clone().unwrap_or_default(),
+        skill_name: skill_name.unwrap_or_default().to_owned(),
         iteration: number,
         total_runs: total_runs as u64,
         suggestions,

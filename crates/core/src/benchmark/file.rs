@@ -40,11 +40,13 @@ pub(super) struct Reader {
     place: Place,
 }
 
-impl Reader {
-    pub(super) fn new() -> Self {
+impl Default for Reader {
+    fn default() -> Self {
         Self { buffer: vec![0; USUAL_SIZE], place: Place::default() }
     }
+}
 
+impl Reader {
     /// Reads a file of a run and understands it. What one read does not give, or what makes no sense then, is read in the
     /// long way: it knows all that may be wrong with a file.
     pub(super) fn parse<T>(

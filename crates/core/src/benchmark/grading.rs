@@ -69,22 +69,27 @@ pub(super) struct Counts {
     pub(super) pass_rate: Option<Number>,
 }
 
-/// Reads a grading; an error says why it measures nothing.
+/// Reads a grading, and keeps the list of its verdicts; an error says why it measures nothing.
 pub(super) fn read(bytes: &[u8], keeper: &mut Keeper) -> Result<Graded, String> {
-    match quick::grading(bytes, keeper) {
-        Some(graded) => graded,
-        None => read_any(bytes),
+    let start = keeper.lists.len();
+    let graded = quick::grading(bytes, keeper).unwrap_or_else(|| {
+        keeper.lists.truncate(start);
+        read_any(bytes, &mut keeper.lists)
+    });
+    if graded.is_err() {
+        keeper.lists.truncate(start);
     }
+    graded
 }
 
-/// Reads a grading of any shape.
-pub(super) fn read_any(bytes: &[u8]) -> Result<Graded, String> {
+/// Reads a grading of any shape; appends the list of its verdicts.
+pub(super) fn read_any(bytes: &[u8], lists: &mut Vec<u8>) -> Result<Graded, String> {
     let document = json::parse(bytes).map_err(|error| error.to_string())?;
     let root = &document.root;
     if root.members().is_empty() {
         return Err("expected an object with a grading".to_owned());
     }
-    let mut graded = if root.has("results") { cases(root)? } else { evals(root)? };
+    let mut graded = if root.has("results") { cases(root, lists)? } else { evals(root, lists)? };
     let metrics = root.get("execution_metrics");
     graded.tool_calls = whole(metrics, "total_tool_calls");
     graded.errors = whole(metrics, "errors_encountered");
@@ -102,7 +107,7 @@ fn judge(root: &Node<'_>) -> Option<String> {
     words(root, "judge_model").or(judge).map(str::to_owned)
 }
 
-fn evals(root: &Node<'_>) -> Result<Graded, String> {
+fn evals(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     let mut graded = Graded::default();
     let mut expectations = Vec::new();
     for list in ["expectations", "assertion_results"] {
@@ -113,7 +118,7 @@ fn evals(root: &Node<'_>) -> Result<Graded, String> {
             }
         }
     }
-    graded.verdicts = Verdicts::of(&expectations);
+    graded.verdicts = Verdicts::of(&expectations, lists);
     let summary = root.get("summary");
     graded.count(Counts {
         passed: whole(summary, "passed"),
@@ -136,8 +141,8 @@ fn evals(root: &Node<'_>) -> Result<Graded, String> {
 impl Graded {
     /// Takes the counts of the summary, and those of the verdicts where it has none.
     pub(super) fn count(&mut self, stated: Counts) -> Result<(), String> {
-        let verdicts = self.verdicts.list.len() as u64;
-        let passes = self.verdicts.list.iter().filter(|found| found.passed).count() as u64;
+        let verdicts = self.verdicts.iter().len() as u64;
+        let passes = self.verdicts.iter().filter(|(_, passed)| *passed).count() as u64;
         self.passed = stated.passed.unwrap_or(passes);
         self.total = stated.total.unwrap_or(verdicts);
         self.failed = stated.failed.unwrap_or_else(|| self.total.saturating_sub(self.passed));
@@ -213,7 +218,7 @@ fn suggestion(item: &Node<'_>) -> Option<Suggestion> {
     Some(Suggestion { assertion: text("assertion"), reason, action: text("action") })
 }
 
-fn cases(root: &Node<'_>) -> Result<Graded, String> {
+fn cases(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     let mut graded = Graded::default();
     let (mut expectations, mut scores) = (Vec::new(), Vec::new());
     for item in root.get("results").map(Node::items).unwrap_or_default() {
@@ -231,7 +236,7 @@ fn cases(root: &Node<'_>) -> Result<Graded, String> {
             extra: Extra::from_iter([("score".to_owned(), score.into())]),
         });
     }
-    graded.verdicts = Verdicts::of(&expectations);
+    graded.verdicts = Verdicts::of(&expectations, lists);
     graded.count(Counts::default())?;
     // The stated mean is rounded to one decimal; it stands when it is there, as the seed's own number.
     let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);

@@ -260,9 +260,9 @@ fn never_discriminating(cases: &[CaseRuns], roles: &Roles) -> Vec<NeverDiscrimin
         for (side, configurations) in sides {
             for run in configurations.iter().flat_map(|configuration| case.measured(configuration))
             {
-                seen.count(&run.verdicts.list, |counts, verdict| {
+                seen.count(&run.verdicts, |counts, passed| {
                     counts[side] += 1;
-                    counts[2] += u64::from(verdict.passed);
+                    counts[2] += u64::from(passed);
                 });
             }
         }

@@ -16,18 +16,22 @@ use skillgauge_format::json;
 use skillgauge_format::part::{Configuration, EvalId};
 
 use super::file::{self, Parsed, Reader};
-use super::{BenchmarkError, parallel, role};
+use super::{BenchmarkError, role};
 use crate::skill::{Entries, FileKind};
 
-/// The folder's runs.
-pub(super) struct Layout {
-    /// The cases in the order of their ids.
-    pub(super) cases: Vec<CaseFolder>,
-    /// What was not understood.
-    pub(super) problems: Vec<String>,
+/// Where the runs of a case may be.
+#[derive(Debug)]
+pub(super) struct CasePlace {
+    /// Its folder; absent when the case was planned and is not there.
+    path: Option<PathBuf>,
+    /// The name of the folder.
+    folder: String,
+    /// What that name says; `eval_metadata.json` may say something else.
+    pub(super) id: EvalId,
 }
 
 /// The runs of one case.
+#[derive(Debug)]
 pub(super) struct CaseFolder {
     pub(super) id: EvalId,
     pub(super) name: Option<String>,
@@ -36,12 +40,15 @@ pub(super) struct CaseFolder {
     pub(super) runs: Vec<RunFolder>,
     /// The name of its folder.
     pub(super) folder: String,
-    problems: Vec<String>,
+    /// What was not understood.
+    pub(super) problems: Vec<String>,
 }
 
 /// One run.
+#[derive(Debug)]
 pub(super) struct RunFolder {
-    pub(super) path: PathBuf,
+    /// Its folder; absent when the run was planned and is not there.
+    pub(super) path: Option<PathBuf>,
     pub(super) configuration: Configuration,
     pub(super) number: u64,
 }
@@ -71,8 +78,8 @@ pub fn find_iteration(path: &Path) -> Result<PathBuf, BenchmarkError> {
     Ok(newest.map_or_else(|| path.to_owned(), |(_, entry)| path.join(entry.file_name)))
 }
 
-/// Finds all runs.
-pub(super) fn read(folder: &Path, threads: usize) -> Result<Layout, BenchmarkError> {
+/// The folders that may hold cases, in the order of the ids in their names.
+pub(super) fn places(folder: &Path) -> Result<Vec<CasePlace>, BenchmarkError> {
     let unreadable = |source| BenchmarkError::Unreadable { source };
     let mut entries = list(folder).map_err(unreadable)?;
     let mut around = Cow::Borrowed(folder);
@@ -81,48 +88,56 @@ pub(super) fn read(folder: &Path, threads: usize) -> Result<Layout, BenchmarkErr
         entries = list(&around).map_err(unreadable)?;
     }
     entries.retain(|entry| entry.is_folder && !entry.name().starts_with('.'));
-    let mut cases = if entries.iter().any(|entry| role::is_known(&entry.name())) {
+    if entries.iter().any(|entry| role::is_known(&entry.name())) {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-        vec![case(folder, name.unwrap_or_default(), &mut Reader::new())]
-    } else {
-        parallel::map_with(&entries, threads, Reader::new, |reader, entry| {
-            case(&around.join(&entry.file_name), entry.name().into_owned(), reader)
-        })
-    };
-    let mut problems: Vec<String> =
-        cases.iter_mut().flat_map(|case| std::mem::take(&mut case.problems)).collect();
-    cases.retain(|case| !case.runs.is_empty());
-    cases.sort_by(|a, b| (&a.id, &a.folder).cmp(&(&b.id, &b.folder)));
-    for pair in cases.windows(2).filter(|pair| pair[0].id == pair[1].id) {
-        problems.push(format!(
-            "{} and {} both say that they are the case {}; they are counted as two cases",
-            pair[0].folder, pair[1].folder, pair[0].id
-        ));
+        return Ok(vec![CasePlace::new(Some(folder.to_owned()), name.unwrap_or_default())]);
     }
-    Ok(Layout { cases, problems })
+    let place = |entry: &Entry| {
+        CasePlace::new(Some(around.join(&entry.file_name)), entry.name().into_owned())
+    };
+    let mut places: Vec<CasePlace> = entries.iter().map(place).collect();
+    sort(&mut places);
+    Ok(places)
 }
 
-fn case(path: &Path, folder: String, reader: &mut Reader) -> CaseFolder {
-    let id = id_from_name(&folder);
-    let mut case = CaseFolder { folder, ..CaseFolder::new(id, None) };
-    let children = match list(path) {
-        Ok(children) => children,
-        Err(error) => {
-            case.problems.push(format!("{} cannot be listed: {error}", case.folder));
-            return case;
+/// Adds the cases that were planned and have no folder.
+pub(super) fn add_planned<'c>(places: &mut Vec<CasePlace>, cases: impl Iterator<Item = &'c str>) {
+    let known: BTreeSet<&str> = places.iter().map(|place| place.folder.as_str()).collect();
+    let folders = cases.map(|case| format!("eval-{case}"));
+    let missing: Vec<String> = folders.filter(|folder| !known.contains(folder.as_str())).collect();
+    places.extend(missing.into_iter().map(|folder| CasePlace::new(None, folder)));
+    sort(places);
+}
+
+fn sort(places: &mut [CasePlace]) {
+    places.sort_by(|a, b| (&a.id, &a.folder).cmp(&(&b.id, &b.folder)));
+}
+
+impl CasePlace {
+    fn new(path: Option<PathBuf>, folder: String) -> Self {
+        Self { path, id: id_from_name(&folder), folder }
+    }
+
+    /// Finds the runs of the case.
+    pub(super) fn read(&self, reader: &mut Reader) -> CaseFolder {
+        let mut case = CaseFolder::new(self.id.clone(), None);
+        case.folder.clone_from(&self.folder);
+        let Some(path) = &self.path else { return case };
+        let children = match list(path) {
+            Ok(children) => children,
+            Err(error) => {
+                case.problems.push(format!("{} cannot be listed: {error}", case.folder));
+                return case;
+            }
+        };
+        case.read_metadata(path, reader);
+        let is_shown = |child: &&Entry| child.is_folder && !child.name().starts_with('.');
+        for child in children.iter().filter(is_shown) {
+            case.read_configuration(path, child);
         }
-    };
-    case.read_metadata(path, reader);
-    for child in children.iter().filter(|child| child.is_folder && !child.name().starts_with('.')) {
-        case.read_configuration(path, child);
+        case.sort();
+        case
     }
-    if case.runs.is_empty() {
-        case.problems.push(format!("{} holds no runs and is left out", case.folder));
-    }
-    case.runs.sort_by(|a, b| {
-        (role::order(&a.configuration), a.number).cmp(&(role::order(&b.configuration), b.number))
-    });
-    case
 }
 
 impl CaseFolder {
@@ -130,6 +145,31 @@ impl CaseFolder {
     pub(super) fn new(id: EvalId, name: Option<String>) -> Self {
         let (runs, folder, problems) = (Vec::new(), String::new(), Vec::new());
         Self { id, name, has_rubric: false, runs, folder, problems }
+    }
+
+    /// Adds the runs that were planned and are not there.
+    pub(super) fn add_planned(&mut self, configurations: &[Configuration], runs: u64) {
+        for configuration in configurations {
+            let is_there = |number: u64| {
+                let is =
+                    |run: &RunFolder| run.number == number && run.configuration == *configuration;
+                self.runs.iter().any(is)
+            };
+            let missing: Vec<u64> = (1..=runs).filter(|number| !is_there(*number)).collect();
+            self.runs.extend(missing.into_iter().map(|number| RunFolder {
+                path: None,
+                configuration: configuration.clone(),
+                number,
+            }));
+        }
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.runs.sort_by(|a, b| {
+            let order = role::order(&a.configuration).cmp(&role::order(&b.configuration));
+            order.then_with(|| a.number.cmp(&b.number))
+        });
     }
 
     fn read_metadata(&mut self, path: &Path, reader: &mut Reader) {
@@ -165,7 +205,7 @@ impl CaseFolder {
             if is_run
                 || (is_configuration && inside.iter().any(|entry| entry.file_name == "outputs"))
             {
-                self.runs.push(RunFolder { path, configuration, number: 1 });
+                self.runs.push(RunFolder { path: Some(path), configuration, number: 1 });
             } else if is_configuration {
                 self.problems.push(format!("{place} holds no runs"));
             }
@@ -183,7 +223,7 @@ impl CaseFolder {
                 free
             });
             taken.insert(number);
-            let (path, configuration) = (path.join(&run.file_name), configuration.clone());
+            let (path, configuration) = (Some(path.join(&run.file_name)), configuration.clone());
             self.runs.push(RunFolder { path, configuration, number });
         }
     }
@@ -239,7 +279,7 @@ fn number_of(name: &str) -> Option<u64> {
 }
 
 /// `eval-3` is 3, `eval-login` is `login`, and another name is itself.
-pub(super) fn id_from_name(name: &str) -> EvalId {
+fn id_from_name(name: &str) -> EvalId {
     let rest = name.strip_prefix("eval-").or_else(|| name.strip_prefix("eval_"));
     let rest = rest.filter(|rest| !rest.is_empty()).unwrap_or(name);
     rest.parse().map_or_else(|_| EvalId::from(rest), EvalId::Number)

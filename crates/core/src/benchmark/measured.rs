@@ -31,6 +31,8 @@ pub(super) struct Measured {
     /// The entry of the benchmark, without its verdicts.
     pub(super) entry: BenchmarkRun,
     pub(super) verdicts: Verdicts,
+    /// Whether the structural gate let the judge have a look; absent when the grading does not say.
+    pub(super) gate_passed: Option<bool>,
     pub(super) pass_rate: f64,
     pub(super) run_passed: bool,
     pub(super) rubric: Option<Rubric>,
@@ -108,6 +110,7 @@ impl Measured {
         Self {
             entry,
             verdicts: graded.verdicts,
+            gate_passed: graded.gate_passed,
             pass_rate,
             run_passed,
             rubric: graded.rubric,
@@ -120,11 +123,6 @@ impl Measured {
     pub(super) fn stop_at_gate(&mut self) {
         self.overall_efficiency = self.pass_rate / 2.0;
         self.entry.result.overall_efficiency = Some(rounded(self.overall_efficiency));
-    }
-
-    /// The whole entry of the benchmark.
-    pub(super) fn whole(&self) -> BenchmarkRun {
-        BenchmarkRun { expectations: Some(self.verdicts.expectations()), ..self.entry.clone() }
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! folder --layout--> cases, configurations, run folders --reading--> measured and unmeasured runs   (n threads)
+//!                                                                    '--> their part of benchmark.json
 //!        --summary--> the seed's means and deltas   --inference--> intervals, verdicts, cases
-//!        --notes--> what an analyst would point out --feedback--> suggestions about the suite --> three files
+//!        --notes--> what an analyst would point out --feedback--> suggestions about the suite --> the rest of the files
 //! ```
 //!
 //! Nothing here asks a model or a clock, so it can be done again at any time. The one invariant: a run that was not
@@ -31,7 +32,6 @@ mod markdown;
 mod measured;
 mod notes;
 mod parallel;
-mod planned;
 mod quick;
 mod reading;
 mod record;
@@ -39,6 +39,7 @@ mod role;
 mod scan;
 mod shape;
 mod store;
+mod subject;
 mod summary;
 mod tally;
 mod text;
@@ -55,13 +56,18 @@ use skillgauge_format::evals::{
     Benchmark, BenchmarkStatistics, DifferenceVerdict, EvalFeedbackAggregate,
 };
 use skillgauge_format::part::Timestamp;
-use skillgauge_format::write::to_text;
 
+use self::layout::CaseFolder;
 use self::measured::Measured;
 use self::record::{CaseRuns, Iteration};
 use self::shape::Conclusions;
+use self::store::Stored;
+use self::subject::Subject;
 use crate::output::Style;
 use crate::statistics::DEFAULT_SEED;
+
+/// The file that everything is in.
+const FILE: &str = "benchmark.json";
 
 /// What the folder itself does not say.
 #[derive(Clone, Debug)]
@@ -103,7 +109,9 @@ pub struct Aggregate {
     pub folder: PathBuf,
     /// The content of `benchmark.json`, without its runs.
     frame: Benchmark,
-    /// The runs.
+    /// Where the runs are.
+    folders: Vec<CaseFolder>,
+    /// What they say, in the same order.
     cases: Vec<CaseRuns>,
     /// The content of `eval_feedback_aggregate.json`.
     pub feedback: EvalFeedbackAggregate,
@@ -124,43 +132,32 @@ pub enum Standing {
 
 /// Reads an iteration, or the newest iteration of a workspace, and aggregates it; writes nothing.
 pub fn aggregate(path: &Path, settings: &Settings) -> Result<Aggregate, BenchmarkError> {
-    let (folder, iteration) = read(path, settings)?;
-    let metadata = shape::metadata(&iteration, &folder, settings);
-    let conclusions = Conclusions::of(&iteration, &folder, metadata, settings.seed);
-    Ok(Aggregate::new(folder, iteration, conclusions))
+    let subject = Subject::find(path, settings)?;
+    let iteration = record::read_all(&subject, settings.threads, |_| {})?;
+    let metadata = subject.metadata(&iteration);
+    let conclusions = Conclusions::of(&iteration, &subject.folder, metadata, settings.seed);
+    Ok(Aggregate::new(subject.folder, iteration, conclusions))
 }
 
 /// Aggregates as [`aggregate`] does, and writes `benchmark.json`, `benchmark.md` and `eval_feedback_aggregate.json` into the
 /// iteration, each atomically.
 ///
-/// One thing and not two, since the runs can be written while it is computed what they come to.
+/// One thing and not two, since the runs are written while they are read.
 pub fn write(
     path: &Path,
     settings: &Settings,
 ) -> Result<(Aggregate, [PathBuf; 3]), BenchmarkError> {
-    let (folder, iteration) = read(path, settings)?;
-    let metadata = shape::metadata(&iteration, &folder, settings);
-    let conclude = || Conclusions::of(&iteration, &folder, metadata.clone(), settings.seed);
-    let (conclusions, written) =
-        store::write(&folder, &metadata, &iteration.cases, settings.threads, conclude)?;
-    Ok((Aggregate::new(folder, iteration, conclusions), written))
-}
-
-fn read(path: &Path, settings: &Settings) -> Result<(PathBuf, Iteration), BenchmarkError> {
-    let folder = find_iteration(path)?;
-    let layout = layout::read(&folder, settings.threads)?;
-    let iteration = record::read(layout, &folder, settings);
-    if iteration.cases.is_empty() {
-        return Err(BenchmarkError::NoRuns { folder });
-    }
-    Ok((folder, iteration))
+    let subject = Subject::find(path, settings)?;
+    let Stored { iteration, conclusions, files } =
+        store::write(&subject, settings.threads, settings.seed)?;
+    Ok((Aggregate::new(subject.folder, iteration, conclusions), files))
 }
 
 impl Aggregate {
     fn new(folder: PathBuf, iteration: Iteration, conclusions: Conclusions) -> Self {
         let Conclusions { frame, feedback } = conclusions;
-        let Iteration { cases, problems, .. } = iteration;
-        Self { folder, frame, cases, feedback, problems }
+        let Iteration { cases, folders, problems, .. } = iteration;
+        Self { folder, frame, folders, cases, feedback, problems }
     }
 
     /// The measured runs.
@@ -168,15 +165,17 @@ impl Aggregate {
         self.cases.iter().flat_map(CaseRuns::all_measured)
     }
 
-    /// The content of `benchmark.json`. It is put together when asked for: the runs are most of it.
-    pub fn benchmark(&self) -> Benchmark {
-        let runs = self.runs().map(Measured::whole).collect();
-        Benchmark { runs: Some(runs), ..self.frame.clone() }
+    /// The text of `benchmark.json`, as it was written: what was said about each expectation is only there.
+    pub fn to_json(&self) -> Result<String, BenchmarkError> {
+        fs_err::read_to_string(self.folder.join(FILE))
+            .map_err(|source| BenchmarkError::Unreadable { source })
     }
 
-    /// The text of `benchmark.json`.
-    pub fn to_json(&self) -> Result<String, BenchmarkError> {
-        to_text(&self.benchmark()).map_err(|source| BenchmarkError::NotJson { source })
+    /// The content of `benchmark.json`, as it was written.
+    pub fn benchmark(&self) -> Result<Benchmark, BenchmarkError> {
+        let text = self.to_json()?;
+        let read = skillgauge_format::read(text.as_bytes());
+        read.map(|found| found.value).map_err(|source| BenchmarkError::Changed { source })
     }
 
     /// Intervals, differences and verdicts.

@@ -273,9 +273,9 @@ impl Analyst<'_> {
             let mut seen = ByText::<4>::new();
             for (side, configuration) in [(0, primary), (2, baseline)] {
                 for run in case.measured(configuration) {
-                    seen.count(&run.verdicts.list, |counts, verdict| {
+                    seen.count(&run.verdicts, |counts, passed| {
                         counts[side] += 1;
-                        counts[side + 1] += u64::from(verdict.passed);
+                        counts[side + 1] += u64::from(passed);
                     });
                 }
             }

@@ -6,6 +6,7 @@
 //! two can only agree, and a property test holds that they do.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -13,9 +14,9 @@ use skillgauge_format::json::Number;
 
 use super::file::{amount_of, whole_of};
 use super::grading::{Counts, Graded, Suggestion, rubric_of};
-use super::scan::{Cursor, Quoted};
+use super::scan::{Cursor, Names, Quoted};
 use super::told::{Times, Told, named};
-use super::verdict::{Pages, Text, Verdict, Verdicts, begin_field, write_value};
+use super::verdict::{self, Verdicts};
 use crate::judge::record::RunFacts;
 
 /// Reads a type from a file, if it is a plain one.
@@ -33,25 +34,47 @@ pub(super) fn times(bytes: &[u8]) -> Option<Times> {
     read(bytes)
 }
 
-/// Keeps what many gradings have in common, and what is to be written of each.
-#[derive(Default)]
-pub(super) struct Keeper {
-    pages: Pages,
-    /// The texts of the grading before: the runs of a case have the same in the same order.
-    texts: Vec<Arc<Text>>,
+/// The ids of the cases of a suite that a rubric is scored for.
+pub(super) fn scored_cases(bytes: &[u8]) -> Option<BTreeSet<String>> {
+    let mut scored = BTreeSet::new();
+    let mut cursor = Cursor::new(bytes)?;
+    let mut has_evals = false;
+    fields(&mut cursor, &["evals"], |cursor, _| {
+        has_evals = true;
+        cursor.array(|cursor| {
+            let (mut id, mut is_scored) = (None, false);
+            fields(cursor, &["id", "quality_rubric"], |cursor, name| {
+                match name {
+                    "id" => id = Some(cursor.id()?),
+                    _ => is_scored = has_dimensions(cursor)?,
+                }
+                Some(())
+            })?;
+            scored.extend(id.filter(|_| is_scored));
+            Some(())
+        })
+    })?;
+    (has_evals && cursor.is_at_end()).then_some(scored)
 }
 
-/// The text at a place, that of the grading before if it is the same.
-fn shared(texts: &mut Vec<Arc<Text>>, place: usize, text: &str) -> Arc<Text> {
-    if let Some(known) = texts.get_mut(place) {
-        if *known.plain != *text {
-            *known = Arc::new(Text::new(text));
-        }
-        return Arc::clone(known);
-    }
-    let text = Arc::new(Text::new(text));
-    texts.push(Arc::clone(&text));
-    text
+fn has_dimensions(cursor: &mut Cursor<'_>) -> Option<bool> {
+    let mut count = 0;
+    fields(cursor, &["dimensions"], |cursor, _| {
+        cursor.array(|cursor| {
+            count += 1;
+            cursor.skip()
+        })
+    })?;
+    Some(count > 0)
+}
+
+/// What is kept of the gradings of a case.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    /// The lists of their verdicts, as they stand in a benchmark.
+    pub(super) lists: Vec<u8>,
+    /// The texts of the grading before: the runs of a case have the same in the same order.
+    texts: Arc<[Box<str>]>,
 }
 
 /// Reads a grading; nothing when it is an unusual one, an error when it measures nothing.
@@ -307,53 +330,92 @@ fn suggestion(cursor: &mut Cursor<'_>, suggestions: &mut Vec<Suggestion>) -> Opt
     Some(())
 }
 
+/// Reads the verdicts, and writes the list as it will stand in the benchmark.
+fn verdicts(cursor: &mut Cursor<'_>, keeper: &mut Keeper) -> Option<Verdicts> {
+    let Keeper { lists, texts } = keeper;
+    let start = lists.len();
+    let mut passed = Vec::with_capacity(texts.len());
+    // The texts of this grading, as soon as one is not that of the grading before.
+    let mut own: Option<Vec<Box<str>>> = None;
+    cursor.array(|cursor| {
+        let place = passed.len();
+        let verdict = verdict(cursor, place, lists)?;
+        passed.push(verdict.passed?);
+        let text = verdict.text?.text()?;
+        match &mut own {
+            Some(own) => own.push(text.into()),
+            None if texts.get(place).is_some_and(|known| **known == *text) => {}
+            None => {
+                let same = texts.iter().take(place).cloned();
+                own = Some(same.chain([text.into()]).collect());
+            }
+        }
+        Some(())
+    })?;
+    if passed.is_empty() {
+        return Some(Verdicts::default());
+    }
+    verdict::close(lists);
+    match own {
+        Some(own) => *texts = own.into(),
+        None if passed.len() < texts.len() => *texts = texts[..passed.len()].into(),
+        None => {}
+    }
+    Some(Verdicts::new(Arc::clone(texts), passed.into(), start..lists.len()))
+}
+
 /// An expectation with its verdict, as it stands in the file.
 #[derive(Default)]
 struct Expectation<'t> {
     text: Option<Quoted<'t>>,
     passed: Option<bool>,
     evidence: Option<Quoted<'t>>,
-    others: Vec<(&'t str, &'t str)>,
+    /// Others; text, value and evidence come before them.
+    others: Names<'t>,
 }
 
-fn verdicts(cursor: &mut Cursor<'_>, keeper: &mut Keeper) -> Option<Verdicts> {
-    let Keeper { pages, texts } = keeper;
-    let mut list = Vec::with_capacity(texts.len());
-    let ((), kept) = pages.keep(|page, start| {
-        cursor.array(|cursor| {
-            let mut found = Expectation::default();
-            cursor.object(|cursor, key| found.read(cursor, key))?;
-            found.write_others(page)?;
-            let text = shared(texts, list.len(), &found.text?.text()?);
-            list.push(Verdict { text, passed: found.passed?, end: page.len() - start });
-            Some(())
-        })
-    })?;
-    Some(Verdicts::new(list, kept))
-}
-
-impl<'t> Expectation<'t> {
-    fn read(&mut self, cursor: &mut Cursor<'t>, key: &'t str) -> Option<()> {
+/// Reads a verdict, and writes it.
+fn verdict<'t>(
+    cursor: &mut Cursor<'t>,
+    place: usize,
+    out: &mut Vec<u8>,
+) -> Option<Expectation<'t>> {
+    let mut found = Expectation::default();
+    let mut is_written = false;
+    cursor.object(|cursor, key| {
         match key {
-            "text" if self.text.is_none() => self.text = Some(cursor.string()?),
-            "passed" if self.passed.is_none() => self.passed = Some(cursor.boolean()?),
-            "evidence" if self.evidence.is_none() => self.evidence = Some(cursor.string()?),
+            "text" if found.text.is_none() => found.text = Some(cursor.string()?),
+            "passed" if found.passed.is_none() => found.passed = Some(cursor.boolean()?),
+            "evidence" if found.evidence.is_none() && !is_written => {
+                found.evidence = Some(cursor.string()?);
+            }
             "text" | "passed" | "evidence" | "assertion" | "expectation" => return None,
-            other if self.others.iter().any(|(known, _)| *known == other) => return None,
-            other => self.others.push((other, cursor.span()?)),
+            other => {
+                if !is_written {
+                    found.write(place, out)?;
+                    is_written = true;
+                }
+                found.others.add(other)?;
+                verdict::begin_field(other, out);
+                cursor.render(verdict::DEPTH, out)?;
+            }
         }
         Some(())
+    })?;
+    if !is_written {
+        found.write(place, out)?;
     }
+    verdict::end(out);
+    Some(found)
+}
 
-    /// Writes all but text and value, as the types would be written.
-    fn write_others(&self, page: &mut Vec<u8>) -> Option<()> {
+impl Expectation<'_> {
+    /// Writes all but the others, as the types would be written.
+    fn write(&self, place: usize, out: &mut Vec<u8>) -> Option<()> {
+        verdict::begin(place, self.text?, self.passed?, out)?;
         if let Some(evidence) = self.evidence {
-            begin_field("evidence", page);
-            evidence.render(page)?;
-        }
-        for (name, span) in &self.others {
-            begin_field(name, page);
-            write_value(&serde_json::from_str(span).ok()?, page);
+            verdict::begin_field("evidence", out);
+            evidence.render(out)?;
         }
         Some(())
     }

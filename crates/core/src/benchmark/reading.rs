@@ -19,21 +19,22 @@ use super::quick::Keeper;
 use super::told::{Times, Told, named};
 
 /// What a thread has to read runs with.
+#[derive(Default)]
 pub(super) struct Hands {
-    reader: Reader,
-    keeper: Keeper,
+    pub(super) reader: Reader,
+    pub(super) keeper: Keeper,
 }
 
 impl Hands {
-    pub(super) fn new() -> Self {
-        Self { reader: Reader::new(), keeper: Keeper::default() }
+    /// The lists of verdicts that were read.
+    pub(super) fn lists(&mut self) -> &mut Vec<u8> {
+        &mut self.keeper.lists
     }
 }
 
 /// What was read of a run.
 pub(super) struct Reading {
-    pub(super) state: Result<Box<Measured>, Unmeasured>,
-    pub(super) gate_passed: Option<bool>,
+    pub(super) state: Result<Measured, Unmeasured>,
     pub(super) judge: Option<String>,
     pub(super) model: Option<String>,
     made_with: MadeWith,
@@ -48,6 +49,17 @@ struct MadeWith {
 }
 
 impl Reading {
+    /// Of a run that was planned and is not there.
+    pub(super) fn of_missing() -> Self {
+        Self {
+            state: Err(Unmeasured { outcome: "not_run".to_owned(), reason: None }),
+            judge: None,
+            model: None,
+            made_with: MadeWith::default(),
+            problems: Vec::new(),
+        }
+    }
+
     /// The versions of skillgauge and of the agent; a run that measured nothing is in no number.
     pub(super) fn made_with(&self) -> (Option<&str>, Option<&str>) {
         match &self.state {
@@ -71,35 +83,38 @@ struct Files {
 pub(super) fn read(
     case: &CaseFolder,
     run: &RunFolder,
+    path: &Path,
     skill: Option<&str>,
     hands: &mut Hands,
 ) -> Reading {
-    let Files { state, skill_loaded, model, made_with, problems } = read_files(&run.path, hands);
-    let (mut gate_passed, mut judge) = (None, None);
+    let Files { state, skill_loaded, model, made_with, problems } = read_files(path, hands);
+    let mut judge = None;
     let state = state.map(|(mut graded, outcome)| {
-        (gate_passed, judge) = (graded.gate_passed, graded.judge.take());
+        judge = graded.judge.take();
         let skill_loaded = skill_loaded.or_else(|| {
-            let loads = loaded::skills_loaded(&run.path)?;
+            let loads = loaded::skills_loaded(path)?;
             Some(match skill {
                 Some(name) => loads.iter().any(|loaded| names_skill(loaded, name)),
                 None => !loads.is_empty(),
             })
         });
-        Box::new(Measured::new(graded, outcome, skill_loaded, case, run))
+        Measured::new(graded, outcome, skill_loaded, case, run)
     });
-    Reading { state, gate_passed, judge, model, made_with, problems }
+    Reading { state, judge, model, made_with, problems }
 }
 
 /// What one finished run says, without its iteration; none when it measured nothing.
 pub(crate) fn score_of(run: &Path) -> Option<RunScore> {
-    let (graded, outcome) = read_files(run, &mut Hands::new()).state.ok()?;
+    let (graded, outcome) = read_files(run, &mut Hands::default()).state.ok()?;
     Some(RunScore::of(&graded, outcome))
 }
 
 /// What failed in one finished run: each expectation with its evidence.
 pub(crate) fn failed_in(run: &Path) -> Vec<(String, Option<String>)> {
-    let Ok((graded, _)) = read_files(run, &mut Hands::new()).state else { return Vec::new() };
-    let failed = graded.verdicts.expectations().into_iter().filter(|found| !found.passed);
+    let mut hands = Hands::default();
+    let Ok((graded, _)) = read_files(run, &mut hands).state else { return Vec::new() };
+    let expectations = graded.verdicts.expectations(hands.lists());
+    let failed = expectations.into_iter().filter(|found| !found.passed);
     failed.map(|found| (found.text, found.evidence)).collect()
 }
 

@@ -1,28 +1,27 @@
-//! Reads the runs that the layout found, several at a time, and puts them to their cases.
+//! Reads the runs of an iteration, several cases at a time, and hands each case on as soon as it is its turn.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::path::Path;
 
 use skillgauge_format::part::{Configuration, EvalId};
-use skillgauge_format::record::IterationRecord;
 
-use super::layout::{CaseFolder, Layout, RunFolder, id_from_name};
+use super::layout::{CaseFolder, CasePlace, RunFolder};
 use super::measured::{Measured, Unmeasured};
 use super::reading::{self, Hands, Reading};
-use super::{Settings, loaded, parallel, planned, role};
+use super::subject::{Models, Subject};
+use super::{BenchmarkError, parallel};
 use crate::mixture::Mixture;
-use crate::plan::RunId;
 
 /// All runs of an iteration.
+#[derive(Default)]
 pub(super) struct Iteration {
+    /// What they say.
     pub(super) cases: Vec<CaseRuns>,
+    /// Where they are: the same cases and runs in the same order.
+    pub(super) folders: Vec<CaseFolder>,
     pub(super) problems: Vec<String>,
-    pub(super) skill_name: Option<String>,
-    pub(super) skill_path: Option<String>,
-    /// How often each case was to be run in each configuration; absent when no plan tells.
-    pub(super) planned_runs: Option<u64>,
-    pub(super) executor_model: Option<String>,
-    pub(super) analyzer_model: Option<String>,
+    /// Who did the work and who judged, by the first runs that tell.
+    pub(super) models: Models,
     /// What the runs were made with.
     pub(super) mixture: Mixture,
 }
@@ -32,8 +31,9 @@ pub(super) struct Iteration {
 pub(super) struct CaseRuns {
     pub(super) id: EvalId,
     pub(super) name: Option<String>,
-    folder: String,
     pub(super) runs: Vec<Run>,
+    /// The lists of its verdicts, as long as they are not written.
+    pub(super) lists: Vec<u8>,
 }
 
 impl CaseRuns {
@@ -48,9 +48,21 @@ impl CaseRuns {
     /// The measured runs of all configurations.
     pub(super) fn all_measured(&self) -> impl Iterator<Item = &Measured> {
         self.runs.iter().filter_map(|run| match &run.state {
-            State::Measured(measured) => Some(&**measured),
+            State::Measured(measured) => Some(measured),
             State::Unmeasured(_) => None,
         })
+    }
+
+    /// Finds the runs whose rubric is missing because the gate stopped them, and scores them so.
+    fn stop_at_gate(&mut self, folder: &CaseFolder) {
+        for (run, place) in self.runs.iter_mut().zip(&folder.runs) {
+            let State::Measured(measured) = &mut run.state else { continue };
+            let told =
+                || measured.gate_passed.or_else(|| reading::gate_passed(place.path.as_ref()?));
+            if measured.rubric.is_none() && told() == Some(false) {
+                measured.stop_at_gate();
+            }
+        }
     }
 }
 
@@ -64,143 +76,176 @@ pub(super) struct Run {
 
 /// Whether a run says something about the skill.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are measured, and the runs of a case lie together"
+)]
 pub(super) enum State {
     /// It does.
-    Measured(Box<Measured>),
+    Measured(Measured),
     /// It does not.
     Unmeasured(Unmeasured),
 }
 
-/// Reads every run.
-pub(super) fn read(mut layout: Layout, folder: &Path, settings: &Settings) -> Iteration {
-    let plan = planned::record(folder, &mut layout.problems);
-    let planned_name = plan.as_ref().map(|plan| plan.skill_name.clone());
-    let skill_name =
-        settings.skill_name.clone().or(planned_name).or_else(|| name_of_workspace(folder));
-    let missing = plan.as_ref().map(|plan| planned::missing(plan, &layout)).unwrap_or_default();
-    let folders: Vec<(&CaseFolder, &RunFolder)> =
-        layout.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run))).collect();
-    let mut readings =
-        parallel::map_with(&folders, settings.threads, Hands::new, |hands, (case, run)| {
-            reading::read(case, run, skill_name.as_deref(), hands)
-        });
-    let rubrics = planned::rubrics(folder);
-    stop_at_gates(&folders, &mut readings, rubrics.as_ref(), settings.threads);
-    let (executor_model, analyzer_model) = models(plan.as_ref(), &folders, &readings);
-    let mut iteration = Iteration {
-        analyzer_model: settings.analyzer_model.clone().or(analyzer_model),
-        executor_model: settings.executor_model.clone().or(executor_model),
-        cases: Vec::with_capacity(layout.cases.len()),
-        problems: layout.problems,
-        skill_name,
-        skill_path: settings
-            .skill_path
-            .clone()
-            .or(plan.as_ref().map(|plan| plan.skill_path.clone())),
-        planned_runs: plan.map(|plan| plan.runs_per_configuration),
-        mixture: readings.iter().map(Reading::made_with).collect(),
-    };
-    let mut readings = readings.into_iter();
-    for case in layout.cases {
-        let mut runs = Vec::with_capacity(case.runs.len());
-        for (run, mut reading) in case.runs.into_iter().zip(&mut readings) {
-            for what in reading.problems.drain(..) {
-                let place = run.path.strip_prefix(folder).unwrap_or(&run.path);
-                iteration.problems.push(format!("{}: {what}", place.display()));
-            }
-            let RunFolder { configuration, number, .. } = run;
-            let state = reading.state.map_or_else(State::Unmeasured, State::Measured);
-            runs.push(Run { configuration, number, state });
-        }
-        let folder = case.folder;
-        iteration.cases.push(CaseRuns { id: case.id, name: case.name, folder, runs });
-    }
-    iteration.add_missing(&missing);
-    iteration
+/// What a thread reads a case with, and what came of it.
+#[derive(Default)]
+pub(super) struct Desk {
+    hands: Hands,
+    case: Option<CaseRuns>,
+    folder: Option<CaseFolder>,
+    /// Whether the case is what the name of its folder says.
+    pub(super) is_expected: bool,
+    problems: Vec<String>,
+    models: Models,
+    mixture: Mixture,
+    /// What is written of the case.
+    pub(super) text: Vec<u8>,
+    /// Room for what it is made of.
+    pub(super) bare: Vec<u8>,
 }
 
-/// The model that did the work and the one that judged.
-fn models(
-    plan: Option<&IterationRecord>,
-    folders: &[(&CaseFolder, &RunFolder)],
-    readings: &[Reading],
-) -> (Option<String>, Option<String>) {
-    let executor = readings
-        .iter()
-        .find_map(|reading| reading.model.clone())
-        .or_else(|| plan.and_then(|plan| plan.executor_model.clone().or(plan.model.clone())))
-        .or_else(|| folders.first().and_then(|(_, run)| loaded::model(&run.path)));
-    let told = || readings.iter().find_map(|reading| reading.judge.clone());
-    let judge = plan.and_then(|plan| plan.judge.clone()).or_else(told);
-    (executor, judge)
+impl Desk {
+    fn read(&mut self, subject: &Subject<'_>, place: &CasePlace) {
+        self.hands.lists().clear();
+        let case = subject.case(place, &mut self.hands.reader);
+        let mut runs = Vec::with_capacity(case.runs.len());
+        for run in &case.runs {
+            let skill = subject.skill_name.as_deref();
+            let reading = match &run.path {
+                Some(path) => reading::read(&case, run, path, skill, &mut self.hands),
+                None => Reading::of_missing(),
+            };
+            runs.push(self.take(reading, run, &subject.folder));
+        }
+        let (id, name) = (case.id.clone(), case.name.clone());
+        let mut read = CaseRuns { id, name, runs, lists: Vec::new() };
+        if subject.expects_rubric(&case) == Some(true) {
+            read.stop_at_gate(&case);
+        }
+        self.is_expected = case.id == place.id && !case.runs.is_empty();
+        (self.case, self.folder) = (Some(read), Some(case));
+    }
+
+    fn take(&mut self, reading: Reading, run: &RunFolder, folder: &Path) -> Run {
+        if let Some(path) = run.path.as_deref().filter(|_| !reading.problems.is_empty()) {
+            let place = path.strip_prefix(folder).unwrap_or(path).display();
+            let problems = reading.problems.iter().map(|what| format!("{place}: {what}"));
+            self.problems.extend(problems);
+        }
+        let (skillgauge, agent) = reading.made_with();
+        self.mixture.add(skillgauge, agent);
+        self.models.executor = self.models.executor.take().or(reading.model);
+        self.models.analyzer = self.models.analyzer.take().or(reading.judge);
+        let state = reading.state.map_or_else(State::Unmeasured, State::Measured);
+        Run { configuration: run.configuration.clone(), number: run.number, state }
+    }
+
+    /// The case, as long as nobody took it, and the lists of its verdicts.
+    pub(super) fn case(&self) -> Option<(&CaseRuns, &[u8])> {
+        Some((self.case.as_ref()?, self.hands.keeper.lists.as_slice()))
+    }
+
+    /// Forgets what is only there to be written.
+    pub(super) fn forget_texts(&mut self) {
+        for run in self.case.iter_mut().flat_map(|case| &mut case.runs) {
+            if let State::Measured(measured) = &mut run.state {
+                (measured.entry.eval_name, measured.entry.notes) = (None, None);
+            }
+        }
+    }
+
+    /// Keeps the lists of the case's verdicts with it.
+    pub(super) fn keep_lists(&mut self) {
+        if let Some(case) = &mut self.case {
+            case.lists = std::mem::take(self.hands.lists());
+        }
+    }
+}
+
+/// Reads every run. `finish` gets each case in the thread that read it, `take` gets it when all before it were taken.
+pub(super) fn read<E: Send>(
+    subject: &Subject<'_>,
+    threads: usize,
+    finish: impl Fn(&mut Desk) -> Result<(), E> + Sync,
+    mut take: impl FnMut(&mut Desk) -> Result<(), E> + Send,
+) -> Result<Iteration, E> {
+    let mut iteration = Iteration::default();
+    let fill = |place: &CasePlace, desk: &mut Desk| {
+        desk.read(subject, place);
+        finish(desk)
+    };
+    let mut problems = Vec::new();
+    parallel::in_order(&subject.places, threads, fill, |desk| {
+        take(desk)?;
+        iteration.add(desk);
+        problems.append(&mut desk.problems);
+        Ok(())
+    })?;
+    iteration.sort();
+    iteration.problems.extend_from_slice(&subject.problems);
+    iteration.problems.append(&mut problems);
+    iteration.stop_at_gates(subject);
+    Ok(iteration)
+}
+
+/// Reads every run, if there is any; `take` gets each case in its turn.
+pub(super) fn read_all(
+    subject: &Subject<'_>,
+    threads: usize,
+    mut take: impl FnMut(&mut Desk) + Send,
+) -> Result<Iteration, BenchmarkError> {
+    let take = |desk: &mut Desk| {
+        take(desk);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(iteration) = read(subject, threads, |_| Ok(()), take);
+    if iteration.cases.is_empty() {
+        return Err(BenchmarkError::NoRuns { folder: subject.folder.clone() });
+    }
+    Ok(iteration)
 }
 
 impl Iteration {
-    /// Lists the runs that were planned and are not there.
-    fn add_missing(&mut self, missing: &[RunId]) {
-        let mut places: BTreeMap<String, usize> =
-            self.cases.iter().enumerate().map(|(at, case)| (case.folder.clone(), at)).collect();
-        for id in missing {
-            let folder = format!("eval-{}", id.case);
-            let place = *places.entry(folder.clone()).or_insert_with(|| {
-                let id = id_from_name(&folder);
-                self.cases.push(CaseRuns { id, name: None, folder, runs: Vec::new() });
-                self.cases.len() - 1
-            });
-            self.cases[place].runs.push(Run {
-                configuration: id.configuration.clone(),
-                number: u64::from(id.number),
-                state: State::Unmeasured(Unmeasured {
-                    outcome: "not_run".to_owned(),
-                    reason: None,
-                }),
-            });
+    fn add(&mut self, desk: &mut Desk) {
+        let (Some(case), Some(mut folder)) = (desk.case.take(), desk.folder.take()) else { return };
+        self.problems.append(&mut folder.problems);
+        if case.runs.is_empty() {
+            return;
         }
-        if !missing.is_empty() {
-            self.cases.sort_by(|a, b| (&a.id, &a.folder).cmp(&(&b.id, &b.folder)));
-            for case in &mut self.cases {
-                case.runs.sort_by(|a, b| {
-                    let order = role::order(&a.configuration).cmp(&role::order(&b.configuration));
-                    order.then_with(|| a.number.cmp(&b.number))
-                });
-            }
+        self.cases.push(case);
+        self.folders.push(folder);
+        self.mixture.merge(std::mem::take(&mut desk.mixture));
+        let Models { executor, analyzer } = std::mem::take(&mut desk.models);
+        self.models.executor = self.models.executor.take().or(executor);
+        self.models.analyzer = self.models.analyzer.take().or(analyzer);
+    }
+
+    /// Puts the cases in the order of their ids, which their folders need not have.
+    fn sort(&mut self) {
+        let mut both: Vec<(CaseRuns, CaseFolder)> =
+            self.cases.drain(..).zip(self.folders.drain(..)).collect();
+        both.sort_by(|(_, a), (_, b)| (&a.id, &a.folder).cmp(&(&b.id, &b.folder)));
+        (self.cases, self.folders) = both.into_iter().unzip();
+        for pair in self.folders.windows(2).filter(|pair| pair[0].id == pair[1].id) {
+            self.problems.push(format!(
+                "{} and {} both say that they are the case {}; they are counted as two cases",
+                pair[0].folder, pair[1].folder, pair[0].id
+            ));
         }
     }
-}
 
-/// `testing-workspace/iteration-1` is about `testing`.
-fn name_of_workspace(iteration: &Path) -> Option<String> {
-    let workspace = iteration.parent()?.file_name()?.to_str()?;
-    workspace.strip_suffix("-workspace").filter(|name| !name.is_empty()).map(str::to_owned)
-}
-
-/// Finds the runs whose rubric is missing because the gate stopped them, and scores them so.
-///
-/// Only where a rubric is to be expected: by the suite or the case's metadata, and where neither tells, when another run
-/// of the case, or of the iteration, was scored.
-fn stop_at_gates(
-    folders: &[(&CaseFolder, &RunFolder)],
-    readings: &mut [Reading],
-    rubrics: Option<&BTreeSet<String>>,
-    threads: usize,
-) {
-    let is_unscored =
-        |reading: &Reading| reading.state.as_ref().is_ok_and(|measured| measured.rubric.is_none());
-    let any_scored = readings.iter().any(|reading| reading.state.is_ok() && !is_unscored(reading));
-    let expects = |case: &CaseFolder| match rubrics {
-        Some(rubrics) => rubrics.contains(&case.id.to_string()),
-        None => case.has_rubric || any_scored,
-    };
-    let unscored: Vec<usize> = (0..readings.len())
-        .filter(|index| is_unscored(&readings[*index]) && expects(folders[*index].0))
-        .collect();
-    let stopped = parallel::map(&unscored, threads, |index| {
-        let path = &folders[*index].1.path;
-        readings[*index].gate_passed.or_else(|| reading::gate_passed(path)) == Some(false)
-    });
-    for (index, _) in unscored.into_iter().zip(stopped).filter(|(_, stopped)| *stopped) {
-        if let Ok(measured) = &mut readings[index].state {
-            measured.stop_at_gate();
+    /// Scores the runs that the gate stopped where only other runs tell that a rubric is to be expected: when one of the
+    /// iteration was scored.
+    fn stop_at_gates(&mut self, subject: &Subject<'_>) {
+        let is_scored = |case: &CaseRuns| case.all_measured().any(|run| run.rubric.is_some());
+        let is_open = |folder: &CaseFolder| subject.expects_rubric(folder).is_none();
+        if !self.folders.iter().any(is_open) || !self.cases.iter().any(is_scored) {
+            return;
+        }
+        for (case, folder) in self.cases.iter_mut().zip(&self.folders) {
+            if is_open(folder) {
+                case.stop_at_gate(folder);
+            }
         }
     }
 }

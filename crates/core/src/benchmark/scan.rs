@@ -68,19 +68,23 @@ impl<'t> Cursor<'t> {
     }
 
     /// The next byte that is no space.
+    #[inline]
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         loop {
-            match bytes.get(self.at)? {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
-                byte => return Some(*byte),
+            let byte = *bytes.get(self.at)?;
+            // One question for nearly all bytes; a table of cases would be guessed wrong too often.
+            if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                return Some(byte);
             }
-            while bytes.get(self.at..self.at + 8) == Some(b"        ") {
-                self.at += 8;
+            self.at += 1;
+            if byte == b'\n' {
+                self.at += spaces(&bytes[self.at..]);
             }
         }
     }
 
+    #[inline]
     fn take(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
@@ -156,24 +160,31 @@ impl<'t> Cursor<'t> {
     pub(super) fn string(&mut self) -> Option<Quoted<'t>> {
         self.take(b'"')?;
         let start = self.at;
-        let mut escapes = Escapes::None;
+        let bytes = self.text.as_bytes();
+        self.at += plain_length(bytes.get(start..)?);
+        let escapes = if *bytes.get(self.at)? == b'"' { Escapes::None } else { self.escapes()? };
+        let raw = self.text.get(start..self.at)?;
+        self.at += 1;
+        Some(Quoted { raw, escapes })
+    }
+
+    /// Goes on to the end of a text that is not plain.
+    #[cold]
+    fn escapes(&mut self) -> Option<Escapes> {
+        let mut escapes = Escapes::Usual;
+        let bytes = self.text.as_bytes();
         loop {
-            let bytes = self.text.as_bytes();
-            self.at += plain_length(bytes.get(self.at..)?);
             match bytes.get(self.at)? {
-                b'"' => break,
+                b'"' => return Some(escapes),
                 b'\\' => {
-                    let found = self.escape()?;
-                    if escapes != Escapes::Other {
-                        escapes = found;
+                    if self.escape()? == Escapes::Other {
+                        escapes = Escapes::Other;
                     }
                 }
                 _ => return None,
             }
+            self.at += plain_length(bytes.get(self.at..)?);
         }
-        let raw = self.text.get(start..self.at)?;
-        self.at += 1;
-        Some(Quoted { raw, escapes })
     }
 
     fn escape(&mut self) -> Option<Escapes> {
@@ -214,6 +225,17 @@ impl<'t> Cursor<'t> {
             .ok()
             .map(Number::Unsigned)
             .or_else(|| digits.parse().ok().map(Number::Signed))
+    }
+
+    /// Reads the id of a case as text.
+    pub(super) fn id(&mut self) -> Option<String> {
+        if self.peek()? == b'"' {
+            return self.string()?.text().map(Cow::into_owned);
+        }
+        match self.number()? {
+            Number::Unsigned(number) => Some(number.to_string()),
+            Number::Signed(_) | Number::Float(_) => None,
+        }
     }
 
     /// The text of a number.
@@ -257,12 +279,50 @@ impl<'t> Cursor<'t> {
         self.text.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
     }
 
-    /// Passes over a value and gives its text.
-    pub(super) fn span(&mut self) -> Option<&'t str> {
-        self.peek()?;
-        let start = self.at;
-        self.skip()?;
-        self.text.get(start..self.at)
+    /// Passes over a value and writes it as our writer does, at a depth of so many spaces.
+    pub(super) fn render(&mut self, indent: usize, out: &mut Vec<u8>) -> Option<()> {
+        let inner = indent + 2;
+        match self.peek()? {
+            b'"' => self.string()?.render(out)?,
+            b'{' => {
+                let mut names = Names::default();
+                out.push(b'{');
+                self.object(|cursor, key| {
+                    begin(names.is_empty(), inner, out)?;
+                    names.add(key)?;
+                    out.push(b'"');
+                    out.extend_from_slice(key.as_bytes());
+                    out.extend_from_slice(b"\": ");
+                    cursor.render(inner, out)
+                })?;
+                end(names.is_empty(), indent, b'}', out)?;
+            }
+            b'[' => {
+                let mut is_empty = true;
+                out.push(b'[');
+                self.array(|cursor| {
+                    begin(is_empty, inner, out)?;
+                    is_empty = false;
+                    cursor.render(inner, out)
+                })?;
+                end(is_empty, indent, b']', out)?;
+            }
+            b't' | b'f' => out.extend_from_slice(if self.boolean()? { b"true" } else { b"false" }),
+            b'n' => {
+                self.word("null")?;
+                out.extend_from_slice(b"null");
+            }
+            _ => {
+                let digits = self.digits()?;
+                if digits.contains('.') {
+                    // There are many ways to write a fraction, and ours is one of them.
+                    serde_json::to_writer(out, &digits.parse::<f64>().ok()?).ok()?;
+                } else {
+                    out.extend_from_slice(digits.as_bytes());
+                }
+            }
+        }
+        Some(())
     }
 
     /// Passes over a value.
@@ -282,6 +342,62 @@ impl<'t> Cursor<'t> {
             b'n' => self.word("null"),
             _ => self.digits().map(drop),
         }
+    }
+}
+
+/// The keys of an object that were met; more than fit, or one twice, is unusual.
+#[derive(Default)]
+pub(super) struct Names<'t> {
+    known: [&'t str; 16],
+    count: usize,
+}
+
+impl<'t> Names<'t> {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) fn add(&mut self, name: &'t str) -> Option<()> {
+        let is_new = !self.known[..self.count].contains(&name);
+        *self.known.get_mut(self.count).filter(|_| is_new)? = name;
+        self.count += 1;
+        Some(())
+    }
+}
+
+/// A line break, and more spaces than the depth of any value that is written takes.
+const LINE: &[u8; 1 + 2 * DEPTH] =
+    b"\n                                                                ";
+
+/// Begins the line of a member or an item.
+fn begin(is_first: bool, indent: usize, out: &mut Vec<u8>) -> Option<()> {
+    if !is_first {
+        out.push(b',');
+    }
+    out.extend_from_slice(LINE.get(..=indent)?);
+    Some(())
+}
+
+/// Ends an object or a list.
+fn end(is_empty: bool, indent: usize, bracket: u8, out: &mut Vec<u8>) -> Option<()> {
+    if !is_empty {
+        out.extend_from_slice(LINE.get(..=indent)?);
+    }
+    out.push(bracket);
+    Some(())
+}
+
+/// How many spaces begin a line, up to sixteen; eight are looked at together.
+#[inline]
+fn spaces(line: &[u8]) -> usize {
+    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    let count = |at: usize| {
+        let eight = line.get(at..).and_then(<[u8]>::first_chunk)?;
+        Some((u64::from_le_bytes(*eight) ^ SPACES).trailing_zeros() as usize / 8)
+    };
+    match count(0) {
+        Some(8) => 8 + count(8).unwrap_or(0),
+        few => few.unwrap_or(0),
     }
 }
 

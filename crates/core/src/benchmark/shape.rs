@@ -6,12 +6,12 @@ use skillgauge_format::Extra;
 use skillgauge_format::evals::{
     Benchmark, BenchmarkMetadata, EvalFeedbackAggregate, UnmeasuredRun,
 };
-use skillgauge_format::part::{Configuration, EvalId};
+use skillgauge_format::part::Configuration;
 
 use super::measured::Unmeasured;
-use super::record::{Iteration, Run, State};
+use super::record::{Iteration, State};
 use super::role::{self, Roles};
-use super::{Settings, feedback, inference, notes, summary};
+use super::{feedback, inference, notes, parallel, summary};
 
 /// What the runs come to.
 pub(super) struct Conclusions {
@@ -29,8 +29,14 @@ impl Conclusions {
     ) -> Self {
         let configurations = configurations(iteration);
         let roles = Roles::of(&configurations);
-        let run_summary = summary::summarize(iteration, &configurations, &roles);
-        let statistics = inference::infer(iteration, &configurations, &roles, seed);
+        let skill_name = metadata.skill_name.as_deref();
+        let (statistics, (run_summary, feedback)) = parallel::both(
+            || inference::infer(iteration, &configurations, &roles, seed),
+            || {
+                let run_summary = summary::summarize(iteration, &configurations, &roles);
+                (run_summary, feedback::aggregate(iteration, skill_name, number_of(folder)))
+            },
+        );
         let notes = notes::write(iteration, &configurations, &roles, &run_summary, &statistics);
         let unmeasured = unmeasured(iteration);
         let frame = Benchmark {
@@ -42,7 +48,7 @@ impl Conclusions {
             statistics: Some(statistics),
             extra: Extra::new(),
         };
-        Self { frame, feedback: feedback::aggregate(iteration, number_of(folder)) }
+        Self { frame, feedback }
     }
 }
 
@@ -76,43 +82,6 @@ fn configurations(iteration: &Iteration) -> Vec<Configuration> {
     }
     found.sort_by(|a, b| role::order(a).cmp(&role::order(b)));
     found
-}
-
-/// What the benchmark is about.
-pub(super) fn metadata(
-    iteration: &Iteration,
-    folder: &Path,
-    settings: &Settings,
-) -> BenchmarkMetadata {
-    let mut evals_run: Vec<EvalId> = iteration.cases.iter().map(|case| case.id.clone()).collect();
-    evals_run.dedup();
-    BenchmarkMetadata {
-        skill_name: iteration.skill_name.clone(),
-        skill_path: iteration.skill_path.clone().or_else(|| path_of_skill(iteration, folder)),
-        executor_model: iteration.executor_model.clone(),
-        analyzer_model: iteration.analyzer_model.clone(),
-        timestamp: settings.timestamp.clone(),
-        evals_run: Some(evals_run),
-        runs_per_configuration: Some(
-            iteration.planned_runs.unwrap_or_else(|| runs_per_configuration(iteration)),
-        ),
-        extra: Extra::new(),
-    }
-}
-
-/// The skill beside the workspace, if it is one.
-fn path_of_skill(iteration: &Iteration, folder: &Path) -> Option<String> {
-    let skill = folder.parent()?.with_file_name(iteration.skill_name.as_ref()?);
-    skill.join("SKILL.md").is_file().then(|| skill.display().to_string())
-}
-
-/// The most runs that a case has in a configuration: what was planned, as far as folders tell.
-fn runs_per_configuration(iteration: &Iteration) -> u64 {
-    let most = iteration.cases.iter().flat_map(|case| {
-        let runs = case.runs.chunk_by(|a, b| a.configuration == b.configuration);
-        runs.map(<[Run]>::len)
-    });
-    most.max().unwrap_or(0) as u64
 }
 
 /// The number of `iteration-3`; a folder of another name is the first.

@@ -1,9 +1,10 @@
 //! Puts the three files of a benchmark into its iteration, each complete or not there.
 //!
-//! Nearly all of `benchmark.json` is its runs, so these are written by several threads, a part of them each, and the first
-//! parts while it is still computed what the runs come to. Nearly all of a run is its verdicts, whose text is there
-//! already. The whole is the same as if the types were written. Nothing is synced: a rename is enough for "complete or not there" as long as the machine lives, and what a power cut takes can be
-//! computed again from the runs.
+//! Nearly all of `benchmark.json` is its runs, and nearly all of a run is its verdicts, which are written when its grading is
+//! read. So several threads read and write a case each, and the text goes into the file as soon as it is its turn: little
+//! of it is ever in memory. Only when the runs must first tell what stands before them are they kept until all are
+//! read. The whole is the same as if the types were written. Nothing is synced: a rename is enough for "complete or
+//! not there" as long as the machine lives, and what a power cut takes can be computed again from the runs.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,38 +12,96 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 use serde::Serialize;
 use skillgauge_format::evals::{Benchmark, BenchmarkMetadata, BenchmarkRun};
-use skillgauge_format::write::to_text;
+use skillgauge_format::write::{append, to_text};
 
-use super::measured::Measured;
-use super::record::CaseRuns;
+use super::record::{self, CaseRuns, Desk, Iteration};
 use super::shape::Conclusions;
-use super::{BenchmarkError, markdown, parallel};
+use super::subject::Subject;
+use super::{BenchmarkError, FILE, markdown, parallel};
 use crate::workspace::replace_file;
 
-/// Runs that are written at once: about a quarter of a megabyte.
-const PART: usize = 100;
+/// What was written: the runs, what they come to, and the three files.
+pub(super) struct Stored {
+    pub(super) iteration: Iteration,
+    pub(super) conclusions: Conclusions,
+    pub(super) files: [PathBuf; 3],
+}
 
-/// Writes the three files, and lets it be concluded meanwhile what the runs come to.
+/// Reads the runs, concludes what they come to, and writes the three files.
 pub(super) fn write(
-    folder: &Path,
-    metadata: &BenchmarkMetadata,
-    cases: &[CaseRuns],
+    subject: &Subject<'_>,
     threads: usize,
-    conclude: impl FnOnce() -> Conclusions,
-) -> Result<(Conclusions, [PathBuf; 3]), BenchmarkError> {
-    let runs: Vec<&Measured> = cases.iter().flat_map(CaseRuns::all_measured).collect();
-    let path = folder.join("benchmark.json");
-    let document = Document { metadata, runs: &runs, threads };
-    let conclude = || {
-        let conclusions = conclude();
-        let others = write_others(folder, &conclusions);
-        (conclusions, others)
+    seed: u64,
+) -> Result<Stored, BenchmarkError> {
+    let path = subject.folder.join(FILE);
+    let early = subject.settled_metadata();
+    let early = early.map(|metadata| write_early(&path, subject, metadata, threads, seed));
+    let (iteration, conclusions) = match early.transpose()?.flatten() {
+        Some(written) => written,
+        None => write_late(&path, subject, threads, seed)?,
     };
-    let (conclusions, others) =
-        replace_file(&path, |file| document.write(file, conclude, |(found, _)| &found.frame))
-            .map_err(|source| BenchmarkError::Unwritable { source })?;
-    let [markdown, feedback] = others?;
-    Ok((conclusions, [path, markdown, feedback]))
+    let [markdown, feedback] = write_others(&subject.folder, &conclusions)?;
+    Ok(Stored { iteration, conclusions, files: [path, markdown, feedback] })
+}
+
+/// The runs, and what they come to.
+type Found = (Iteration, Conclusions);
+
+/// Writes each case as soon as it is read; nothing when one of them is not what the name of its folder says.
+pub(super) fn write_early(
+    path: &Path,
+    subject: &Subject<'_>,
+    metadata: BenchmarkMetadata,
+    threads: usize,
+    seed: u64,
+) -> Result<Option<Found>, BenchmarkError> {
+    let mut is_expected = true;
+    let finish = |desk: &mut Desk| {
+        let (mut text, mut bare) = (std::mem::take(&mut desk.text), std::mem::take(&mut desk.bare));
+        let made =
+            desk.case().map_or(Ok(()), |(case, lists)| make(case, lists, &mut text, &mut bare));
+        (desk.text, desk.bare) = (text, bare);
+        desk.forget_texts();
+        made
+    };
+    let written = replace_file(path, |file| {
+        let mut document = Document::begin(file, &metadata)?;
+        let iteration = record::read(subject, threads, finish, |desk| {
+            is_expected &= desk.is_expected;
+            if is_expected { document.add(&desk.text) } else { Err(io::Error::other("unexpected")) }
+        })?;
+        let conclusions = Conclusions::of(&iteration, &subject.folder, metadata, seed);
+        document.end(&conclusions.frame)?;
+        Ok((iteration, conclusions))
+    });
+    match written {
+        Ok(found) => Ok(Some(found)),
+        Err(_) if !is_expected => Ok(None),
+        Err(source) => Err(BenchmarkError::Unwritable { source }),
+    }
+}
+
+/// Writes the cases when all are read.
+pub(super) fn write_late(
+    path: &Path,
+    subject: &Subject<'_>,
+    threads: usize,
+    seed: u64,
+) -> Result<Found, BenchmarkError> {
+    let mut iteration = record::read_all(subject, threads, Desk::keep_lists)?;
+    let metadata = subject.metadata(&iteration);
+    let conclusions = Conclusions::of(&iteration, &subject.folder, metadata.clone(), seed);
+    let fill = |case: &CaseRuns, (text, bare): &mut (Vec<u8>, Vec<u8>)| {
+        make(case, &case.lists, text, bare)
+    };
+    replace_file(path, |file| {
+        let mut document = Document::begin(file, &metadata)?;
+        parallel::in_order(&iteration.cases, threads, fill, |(text, _)| document.add(text))?;
+        document.end(&conclusions.frame)
+    })
+    .map_err(|source| BenchmarkError::Unwritable { source })?;
+    iteration.cases.iter_mut().for_each(|case| case.lists = Vec::new());
+    Ok((iteration, conclusions))
 }
 
 fn write_others(folder: &Path, conclusions: &Conclusions) -> Result<[PathBuf; 2], BenchmarkError> {
@@ -58,40 +117,41 @@ fn write_others(folder: &Path, conclusions: &Conclusions) -> Result<[PathBuf; 2]
     Ok([put("benchmark.md", &markdown)?, put("eval_feedback_aggregate.json", &feedback)?])
 }
 
-/// The text of a benchmark: what is known before it is concluded what the runs come to.
-struct Document<'b> {
-    metadata: &'b BenchmarkMetadata,
-    runs: &'b [&'b Measured],
-    threads: usize,
+/// The text of a benchmark, from its beginning to its end.
+struct Document<W> {
+    out: W,
+    is_empty: bool,
 }
 
-impl Document<'_> {
-    /// Writes it; `conclude` gives the rest while the runs are written.
-    fn write<C>(
-        &self,
-        out: &mut (impl Write + Send),
-        conclude: impl FnOnce() -> C,
-        frame: impl FnOnce(&C) -> &Benchmark,
-    ) -> io::Result<C> {
-        let known = Benchmark { metadata: Some(self.metadata.clone()), ..Benchmark::default() };
+impl<W: Write> Document<W> {
+    /// Writes what stands before the runs.
+    fn begin(mut out: W, metadata: &BenchmarkMetadata) -> io::Result<Self> {
+        let known = Benchmark { metadata: Some(metadata.clone()), ..Benchmark::default() };
         let (before, _) = around_runs(known)?;
         out.write_all(before.as_bytes())?;
-        let mut separator: &[u8] = b"";
-        let parts: Vec<&[&Measured]> = self.runs.chunks(PART).collect();
-        let (concluded, result) =
-            parallel::in_order(&parts, self.threads, conclude, Part::make, |part: &Part| {
-                out.write_all(separator)?;
-                separator = b",";
-                out.write_all(&part.text)
-            });
-        result?;
-        if !self.runs.is_empty() {
-            out.write_all(CLOSED.as_bytes())?;
+        Ok(Self { out, is_empty: true })
+    }
+
+    /// Writes the runs of a case, if it has any.
+    fn add(&mut self, runs: &[u8]) -> io::Result<()> {
+        if runs.is_empty() {
+            return Ok(());
         }
-        let (_, after) = around_runs(frame(&concluded).clone())?;
-        out.write_all(b"]")?;
-        out.write_all(after.as_bytes())?;
-        Ok(concluded)
+        if !self.is_empty {
+            self.out.write_all(b",")?;
+        }
+        self.is_empty = false;
+        self.out.write_all(runs)
+    }
+
+    /// Writes what stands after the runs.
+    fn end(mut self, frame: &Benchmark) -> io::Result<()> {
+        if !self.is_empty {
+            self.out.write_all(CLOSED.as_bytes())?;
+        }
+        let (_, after) = around_runs(frame.clone())?;
+        self.out.write_all(b"]")?;
+        self.out.write_all(after.as_bytes())
     }
 }
 
@@ -118,36 +178,29 @@ const AFTER: usize = CLOSED.len() + "]\n}".len();
 /// Where the verdicts of a run go. Like [`EMPTY`], it can be nothing else: only a member of a run is indented by six.
 const NO_VERDICTS: &str = "\n      \"expectations\": []";
 
-/// Some runs, at least one, as they stand in the document.
-#[derive(Default)]
-struct Part {
-    text: Vec<u8>,
-    /// The same, without the verdicts.
-    bare: Vec<u8>,
-}
-
-impl Part {
-    fn make(measured: &&[&Measured], part: &mut Self) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Around<'r> {
-            runs: Vec<&'r BenchmarkRun>,
-        }
-        let Self { text, bare } = part;
-        bare.clear();
-        text.clear();
-        let runs = measured.iter().map(|run| &run.entry).collect();
-        serde_json::to_writer_pretty(&mut *bare, &Around { runs })?;
-        let bare = &bare[BEFORE..bare.len() - AFTER];
-        let mut done = 0;
-        for (place, run) in memmem::find_iter(bare, NO_VERDICTS).zip(*measured) {
-            let place = place + NO_VERDICTS.len() - "[]".len();
-            text.extend_from_slice(&bare[done..place]);
-            run.verdicts.write(text);
-            done = place + "[]".len();
-        }
-        text.extend_from_slice(&bare[done..]);
-        Ok(())
+/// Makes the text of a case's runs as they stand in the document; `bare` is the same without the verdicts.
+fn make(case: &CaseRuns, lists: &[u8], text: &mut Vec<u8>, bare: &mut Vec<u8>) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Around<'r> {
+        runs: Vec<&'r BenchmarkRun>,
     }
+    bare.clear();
+    text.clear();
+    let runs: Vec<&BenchmarkRun> = case.all_measured().map(|run| &run.entry).collect();
+    if runs.is_empty() {
+        return Ok(());
+    }
+    append(&Around { runs }, bare).map_err(io::Error::other)?;
+    let bare = &bare[BEFORE..bare.len() - AFTER];
+    let mut done = 0;
+    for (place, run) in memmem::find_iter(bare, NO_VERDICTS).zip(case.all_measured()) {
+        let place = place + NO_VERDICTS.len() - "[]".len();
+        text.extend_from_slice(&bare[done..place]);
+        text.extend_from_slice(run.verdicts.list(lists));
+        done = place + "[]".len();
+    }
+    text.extend_from_slice(&bare[done..]);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -157,17 +210,19 @@ mod tests {
 
     use super::super::grading::Graded;
     use super::super::layout::{CaseFolder, RunFolder};
+    use super::super::measured::Measured;
+    use super::super::record::{Run, State};
     use super::super::verdict::Verdicts;
     use super::*;
 
-    fn measured(text: &str, number: usize) -> Measured {
+    fn measured(text: &str, number: usize, lists: &mut Vec<u8>) -> Measured {
         let name = format!("\n  \"runs\": [] \n      \"expectations\": []{text}");
         let case = CaseFolder::new(EvalId::from(text), Some(name));
         let configuration = Configuration::WithSkill;
-        let run = RunFolder { path: PathBuf::new(), configuration, number: number as u64 };
+        let run = RunFolder { path: None, configuration, number: number as u64 };
         let one = GradedExpectation { text: text.to_owned(), ..GradedExpectation::default() };
         let graded = Graded {
-            verdicts: Verdicts::of(&vec![one; number % 3]),
+            verdicts: Verdicts::of(&vec![one; number % 3], lists),
             notes: vec![text.to_owned(); number % 2],
             ..Graded::default()
         };
@@ -177,19 +232,38 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn many_threads_write_what_the_types_would(count in 0_usize..350, text in any::<String>(), threads in 1_usize..4) {
-            let runs: Vec<Measured> = (0..count).map(|number| measured(&text, number)).collect();
-            let runs: Vec<&Measured> = runs.iter().collect();
+        fn what_is_put_together_is_what_the_types_would_write(
+            counts in proptest::collection::vec(0_usize..5, 0..8),
+            text in any::<String>(),
+        ) {
             let metadata = BenchmarkMetadata { skill_name: Some(text.clone()), ..BenchmarkMetadata::default() };
-            let document = Document { metadata: &metadata, runs: &runs, threads };
-            let conclude = || Benchmark {
+            let mut written = Vec::new();
+            let mut document = Document::begin(&mut written, &metadata).unwrap();
+            let (mut whole, mut out, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+            for count in counts {
+                let mut lists = Vec::new();
+                let runs: Vec<Measured> = (0..count).map(|number| measured(&text, number, &mut lists)).collect();
+                whole.extend(runs.iter().map(|run| BenchmarkRun {
+                    expectations: Some(run.verdicts.expectations(&lists)),
+                    ..run.entry.clone()
+                }));
+                let runs = runs.into_iter().map(|run| Run {
+                    configuration: Configuration::WithSkill,
+                    number: 1,
+                    state: State::Measured(run),
+                });
+                let runs = runs.collect();
+                let case = CaseRuns { id: EvalId::from("a"), name: None, runs, lists: Vec::new() };
+                make(&case, &lists, &mut out, &mut bare).unwrap();
+                document.add(&out).unwrap();
+            }
+            let frame = Benchmark {
                 metadata: Some(metadata.clone()),
                 notes: Some(vec![text.clone()]),
                 ..Benchmark::default()
             };
-            let mut written = Vec::new();
-            let frame = document.write(&mut written, conclude, |frame| frame).unwrap();
-            let whole = Benchmark { runs: Some(runs.iter().map(|run| run.whole()).collect()), ..frame };
+            document.end(&frame).unwrap();
+            let whole = Benchmark { runs: Some(whole), ..frame };
             prop_assert_eq!(String::from_utf8(written).unwrap(), to_text(&whole).unwrap());
         }
     }

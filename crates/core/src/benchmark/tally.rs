@@ -5,7 +5,7 @@
 
 use indexmap::IndexMap;
 
-use super::verdict::Verdict;
+use super::verdict::Verdicts;
 
 /// `N` counts for each text, in the order in which the texts were met.
 #[derive(Default)]
@@ -17,12 +17,11 @@ impl<'t, const N: usize> ByText<'t, N> {
     }
 
     /// Lets `add` count each of a run's verdicts.
-    pub(super) fn count(&mut self, verdicts: &'t [Verdict], add: impl Fn(&mut [u64; N], &Verdict)) {
-        for (place, verdict) in verdicts.iter().enumerate() {
-            let text = &*verdict.text.plain;
+    pub(super) fn count(&mut self, verdicts: &'t Verdicts, add: impl Fn(&mut [u64; N], bool)) {
+        for (place, (text, passed)) in verdicts.iter().enumerate() {
             match self.0.get_index_mut(place) {
-                Some((known, counts)) if *known == text => add(counts, verdict),
-                _ => add(self.0.entry(text).or_insert([0; N]), verdict),
+                Some((known, counts)) if *known == text => add(counts, passed),
+                _ => add(self.0.entry(text).or_insert([0; N]), passed),
             }
         }
     }

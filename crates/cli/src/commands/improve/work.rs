@@ -111,7 +111,8 @@ impl Work<'_> {
             Err(stop) => return Ok(Some(stop)),
         };
         let number = iteration.number().unwrap_or_default();
-        let Some(measured) = improve::measured(&aggregate.benchmark(), number) else {
+        let benchmark = run::written(&aggregate)?;
+        let Some(measured) = improve::measured(&benchmark, number) else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
         };
         self.printer.say(&tell::measured(version, &measured));
@@ -326,7 +327,7 @@ impl Work<'_> {
         let Some(measured) = measured else { return Ok(Vec::new()) };
         let iteration = self.store.workspace().iteration(measured.iteration);
         let aggregate = run::aggregate(&iteration, &iteration.record()?)?;
-        Ok(failures(&aggregate.benchmark(), base))
+        Ok(failures(&run::written(&aggregate)?, base))
     }
 
     /// Makes the skill what it should be now, and says what came out.

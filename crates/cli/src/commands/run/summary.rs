@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
 use skillgauge_core::plan::{RunId, Shard};
 use skillgauge_core::workspace::Iteration;
+use skillgauge_format::evals::Benchmark;
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::agent::timestamp;
@@ -141,7 +142,7 @@ impl Ended<'_> {
             RunFormat::Markdown => aggregate.to_markdown(),
             RunFormat::Json => aggregate
                 .to_json()
-                .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
+                .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
             RunFormat::Junit => aggregate.to_junit(),
             RunFormat::Github => aggregate.to_github(),
         };
@@ -183,12 +184,18 @@ pub(in crate::commands) fn aggregate(
         let hint = match error {
             BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
             BenchmarkError::Unreadable { .. }
+            | BenchmarkError::Changed { .. }
             | BenchmarkError::NoRuns { .. }
             | BenchmarkError::NotJson { .. } => "please report this",
         };
         CommandError::usage(error.to_string(), hint)
     })?;
     Ok(aggregate)
+}
+
+/// The benchmark with its runs, as it was just written.
+pub(in crate::commands) fn written(aggregate: &Aggregate) -> Result<Benchmark, CommandError> {
+    aggregate.benchmark().map_err(|error| CommandError::usage(error.to_string(), error.hint()))
 }
 
 fn now() -> Timestamp {

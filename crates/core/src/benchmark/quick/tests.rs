@@ -3,12 +3,34 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use skillgauge_format::part::GradedExpectation;
+
 use super::super::grading::read_any;
 use super::*;
 
+/// A grading with its verdicts.
+type Whole = Result<(Graded, Vec<GradedExpectation>), String>;
+
 /// Reads in the short way.
-fn short(bytes: &[u8]) -> Option<Result<Graded, String>> {
-    grading(bytes, &mut Keeper::default())
+fn short(bytes: &[u8]) -> Option<Whole> {
+    let mut keeper = Keeper::default();
+    let graded = grading(bytes, &mut keeper)?;
+    Some(graded.map(|graded| with_verdicts(graded, &keeper.lists)))
+}
+
+/// Reads in the long way.
+fn long(bytes: &[u8]) -> Whole {
+    let mut lists = Vec::new();
+    let graded = read_any(bytes, &mut lists);
+    graded.map(|graded| with_verdicts(graded, &lists))
+}
+
+fn with_verdicts(graded: Graded, lists: &[u8]) -> (Graded, Vec<GradedExpectation>) {
+    let text = str::from_utf8(graded.verdicts.list(lists)).unwrap();
+    let expectations = graded.verdicts.expectations(lists);
+    let whole = serde_json::to_string_pretty(&expectations).unwrap();
+    assert_eq!(text, whole.replace('\n', "\n      "), "written as it stands in a benchmark");
+    (graded, expectations)
 }
 
 fn usual() -> Value {
@@ -16,8 +38,12 @@ fn usual() -> Value {
         "expectations": [
             {"text": "S1: a", "passed": true, "evidence": "out.md:1: \"a\"", "severity": "critical", "votes": [true]},
             {"text": "b", "passed": false},
+            {
+                "text": "c", "passed": true, "evidence": "", "evidence_found": true, "share": 0.50,
+                "quotes": [{"text": "a \"b\"", "found_in": null}, {}, []]
+            },
         ],
-        "summary": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
+        "summary": {"passed": 2, "failed": 1, "total": 3, "pass_rate": 0.6667},
         "rubric_scores": {"depth": {"score": 4, "evidence": "deep"}, "form": {"score": 2, "evidence": ""}},
         "rubric_summary": {"weighted_mean": 3.2, "max_possible": 5, "normalized": 0.64},
         "execution_metrics": {"total_tool_calls": 7, "errors_encountered": 1, "tool_calls": {"Read": 7}},
@@ -73,9 +99,9 @@ fn change(document: &mut Value, pointer: &str, to: Option<Value>) {
 fn the_usual_grading_takes_the_short_way_and_says_the_same() {
     let bytes = serde_json::to_vec_pretty(&usual()).unwrap();
     let quick = short(&bytes).unwrap();
-    assert_eq!(quick, read_any(&bytes));
-    let graded = quick.unwrap();
-    assert_eq!((graded.passed, graded.tokens, graded.tool_calls), (1, Some(900), Some(7)));
+    assert_eq!(quick, long(&bytes));
+    let (graded, _) = quick.unwrap();
+    assert_eq!((graded.passed, graded.tokens, graded.tool_calls), (2, Some(900), Some(7)));
     assert!(graded.facts.unwrap().skill_loaded);
 }
 
@@ -118,7 +144,27 @@ proptest! {
         }
         let bytes = serde_json::to_vec(&document).unwrap();
         if let Some(quick) = short(&bytes) {
-            prop_assert_eq!(quick, read_any(&bytes));
+            prop_assert_eq!(quick, long(&bytes));
         }
+    }
+}
+
+#[test]
+fn the_scored_cases_of_a_suite_are_those_with_dimensions() {
+    let suite = json!({
+        "skill_name": "s",
+        "evals": [
+            {"id": 1, "prompt": "p", "quality_rubric": {"dimensions": [{"name": "depth"}]}},
+            {"id": "two", "quality_rubric": {"dimensions": [{}], "scale": 5}},
+            {"id": 3, "quality_rubric": {"dimensions": []}},
+            {"id": 4, "quality_rubric": {}},
+            {"id": 5},
+            {"prompt": "without an id", "quality_rubric": {"dimensions": [1]}},
+        ],
+    });
+    let scored = scored_cases(suite.to_string().as_bytes()).unwrap();
+    assert_eq!(scored.iter().map(String::as_str).collect::<Vec<_>>(), ["1", "two"]);
+    for text in ["{}", "[]", "{\"evals\": {}}", "{\"evals\": [{\"id\": 1.5}]}", "{\"evals\": []"] {
+        assert_eq!(scored_cases(text.as_bytes()), None, "{text}");
     }
 }

@@ -123,6 +123,21 @@ proptest! {
     }
 
     #[test]
+    fn a_value_is_written_as_the_types_would_be_at_any_depth(text in json_text(), depth in 0_usize..8) {
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let line = format!("\n{}", "  ".repeat(depth));
+        let expected = serde_json::to_string_pretty(&value).unwrap().replace('\n', &line);
+        for text in [text, value.to_string()] {
+            let mut out = Vec::new();
+            let mut cursor = Cursor { text: &text, at: 0 };
+            if cursor.render(2 * depth, &mut out).is_some() {
+                prop_assert_eq!(String::from_utf8(out).unwrap(), expected.as_str());
+                prop_assert!(cursor.is_at_end());
+            }
+        }
+    }
+
+    #[test]
     fn a_number_is_the_same_as_in_the_long_way(text in "-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,25})?") {
         let mut cursor = Cursor { text: &text, at: 0 };
         if let Some(found) = cursor.number() {
@@ -146,4 +161,17 @@ fn escaped(character: char) -> String {
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units).iter();
     units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn a_key_twice_and_too_many_keys_are_left_to_the_long_way() {
+    let renders = |text: &str| Cursor { text, at: 0 }.render(0, &mut Vec::new()).is_some();
+    let object = |count: usize| {
+        let members: Vec<String> = (0..count).map(|key| format!("\"k{key}\": 1")).collect();
+        format!("{{{}}}", members.join(", "))
+    };
+    assert!(renders(&object(16)));
+    assert!(!renders(&object(17)));
+    assert!(!renders("{\"a\": 1, \"a\": 2}"));
+    assert!(renders("[{\"a\": 1}, {\"a\": 2}]"));
 }

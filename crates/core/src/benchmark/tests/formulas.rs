@@ -35,7 +35,7 @@ fn means_are_over_runs_with_the_sample_deviation_and_the_delta_has_a_sign() {
         let timing = json!({"total_tokens": tokens, "total_duration_seconds": seconds});
         folder.json(&format!("{run}/timing.json"), &timing);
     }
-    let found = as_json(&folder.aggregate().benchmark());
+    let found = as_json(&folder.aggregate());
     let summary = &found["run_summary"];
     assert_eq!(
         summary["with_skill"]["pass_rate"],
@@ -60,7 +60,7 @@ fn means_are_over_runs_with_the_sample_deviation_and_the_delta_has_a_sign() {
 fn a_single_run_has_no_deviation() {
     let folder = Folder::new();
     folder.run("eval-1/with_skill/run-1", &[true, false, true]);
-    let found = as_json(&folder.aggregate().benchmark());
+    let found = as_json(&folder.aggregate());
     assert_eq!(
         found["run_summary"]["with_skill"]["pass_rate"],
         json!({"mean": 0.6667, "stddev": 0.0, "min": 0.6667, "max": 0.6667})
@@ -84,7 +84,7 @@ fn efficiency_is_the_mean_of_pass_rate_and_rubric_and_the_gate_counts_zero_only_
             "eval-2/with_skill/run-1/structural.json",
             &json!({"expectations": [], "gate_passed": true}),
         );
-    let found = as_json(&folder.aggregate().benchmark());
+    let found = as_json(&folder.aggregate());
     let efficiency: Vec<f64> = found["runs"]
         .as_array()
         .unwrap()
@@ -116,7 +116,7 @@ fn a_gate_without_a_rubric_behind_it_costs_nothing() {
         .json("eval-1/with_skill/run-1/grading.json", &with_rubric(&[true, true], [4, 5], 0.84))
         .json("eval-2/with_skill/run-1/grading.json", &stopped);
     let efficiency = |folder: &Folder| {
-        as_json(&folder.aggregate().benchmark())["runs"][1]["result"]["overall_efficiency"].clone()
+        as_json(&folder.aggregate())["runs"][1]["result"]["overall_efficiency"].clone()
     };
     assert_eq!(efficiency(&folder), 0.25, "by what the other case shows, a rubric was due");
     let rubric =
@@ -130,7 +130,7 @@ fn a_gate_without_a_rubric_behind_it_costs_nothing() {
 fn consistency_is_undefined_when_everything_failed() {
     let folder = Folder::new();
     folder.run("eval-1/with_skill/run-1", &[false]).run("eval-1/with_skill/run-2", &[false]);
-    let found = as_json(&folder.aggregate().benchmark());
+    let found = as_json(&folder.aggregate());
     assert_eq!(found["run_summary"]["with_skill"].get("consistency"), None);
 }
 
@@ -140,12 +140,12 @@ fn the_delta_is_with_minus_baseline_whatever_the_alphabet_says() {
     folder
         .run("eval-1/with_skill/run-1", &[true, true])
         .run("eval-1/old_skill/run-1", &[true, false]);
-    let found = as_json(&folder.aggregate().benchmark());
+    let found = as_json(&folder.aggregate());
     assert_eq!(found["run_summary"]["delta"]["pass_rate"], "+0.50");
     let folder = Folder::new();
     folder.run("eval-1/opus/run-1", &[true]).run("eval-1/sonnet/run-1", &[false]);
     let found = folder.aggregate();
-    assert_eq!(as_json(&found.benchmark())["run_summary"]["opus"]["pass_rate"]["mean"], 1.0);
+    assert_eq!(as_json(&found)["run_summary"]["opus"]["pass_rate"]["mean"], 1.0);
     assert!(found.frame.run_summary.delta.is_none(), "nobody says which is the baseline");
     assert_note(&found, "no difference was computed: of opus, sonnet");
 }
@@ -169,7 +169,7 @@ fn criteria_of_the_cases_dialect_count_as_expectations_and_their_scores_as_quali
         }),
     );
     let found = folder.aggregate();
-    let run = &as_json(&found.benchmark())["runs"][0];
+    let run = &as_json(&found)["runs"][0];
     assert_eq!(run["eval_id"], "case-01");
     let result = &run["result"];
     assert_eq!(

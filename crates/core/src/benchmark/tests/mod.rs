@@ -1,14 +1,16 @@
 //! Iterations on disk, and what becomes of them.
 
 mod conclusions;
+mod early;
 mod formulas;
 mod reading;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skillgauge_format::evals::{Benchmark, DifferenceStatistics};
+use skillgauge_format::evals::DifferenceStatistics;
 use skillgauge_format::part::Timestamp;
+use skillgauge_format::write::to_text;
 
 use super::{Aggregate, BenchmarkError, Settings, aggregate, write};
 
@@ -61,7 +63,12 @@ impl Folder {
     /// Aggregates, and holds what is written to our own schemas.
     pub(super) fn aggregate(&self) -> Aggregate {
         let (found, written) = write(&self.iteration(), &settings()).unwrap();
-        assert_eq!(fs_err::read_to_string(&written[0]).unwrap(), found.to_json().unwrap());
+        let text = to_text(&found.benchmark().unwrap()).unwrap();
+        assert_eq!(
+            found.to_json().unwrap(),
+            text,
+            "put together, it is what the types would write"
+        );
         for path in written.iter().filter(|path| path.extension().unwrap() == "json") {
             let kind = match path.file_name().unwrap().to_str().unwrap() {
                 "benchmark.json" => skillgauge_format::Kind::Benchmark,
@@ -94,9 +101,9 @@ pub(super) fn grading(verdicts: &[bool]) -> Value {
     })
 }
 
-/// The benchmark as the JSON that is written.
-pub(super) fn as_json(benchmark: &Benchmark) -> Value {
-    serde_json::to_value(benchmark).unwrap()
+/// The benchmark as the JSON that was written.
+pub(super) fn as_json(found: &Aggregate) -> Value {
+    serde_json::from_str(&found.to_json().unwrap()).unwrap()
 }
 
 pub(super) fn differences(found: &Aggregate) -> &[DifferenceStatistics] {

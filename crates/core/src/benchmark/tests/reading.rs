@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn pass_rate(found: &Aggregate, configuration: &str) -> Option<f64> {
-    as_json(&found.benchmark())["run_summary"][configuration]["pass_rate"]["mean"].as_f64()
+    as_json(found)["run_summary"][configuration]["pass_rate"]["mean"].as_f64()
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn every_layout_of_the_skill_creator_is_read() {
         let found = folder.aggregate();
         assert_eq!(pass_rate(&found, "with_skill"), Some(1.0), "{with}");
         assert_eq!(pass_rate(&found, "without_skill"), Some(0.5), "{with}");
-        assert_eq!(as_json(&found.benchmark())["runs"][0]["eval_id"], id, "{with}");
+        assert_eq!(as_json(&found)["runs"][0]["eval_id"], id, "{with}");
         assert_eq!(found.problems, [""; 0]);
     }
 }
@@ -48,7 +48,7 @@ fn the_gradings_of_agentskills_are_read_and_metrics_beside_the_outputs_too() {
             "eval-a/eval_metadata.json",
             &json!({"eval_id": 9, "eval_name": "Nine", "prompt": "p"}),
         );
-    let run = &as_json(&folder.aggregate().benchmark())["runs"][0];
+    let run = &as_json(&folder.aggregate())["runs"][0];
     assert_eq!((&run["eval_id"], &run["eval_name"]), (&json!(9), &json!("Nine")));
     let result = &run["result"];
     assert_eq!((&result["pass_rate"], &result["failed"]), (&json!(0.5), &json!(1)));
@@ -64,7 +64,7 @@ fn characters_are_never_taken_for_tokens() {
     grading["timing"] = json!({"total_duration_seconds": 3.0});
     folder.json("eval-1/with_skill/run-1/grading.json", &grading);
     let found = folder.aggregate();
-    let run = &as_json(&found.benchmark())["runs"][0];
+    let run = &as_json(&found)["runs"][0];
     assert_eq!(run["result"].get("tokens"), None);
     assert_note(&found, "the tokens of 1 of 1 runs are not known");
 }
@@ -95,7 +95,7 @@ fn a_folder_that_gives_no_runs_is_named() {
         );
         assert_note(&found, part);
     }
-    assert_eq!(found.benchmark().runs.as_ref().unwrap().len(), 3);
+    assert_eq!(as_json(&found)["runs"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -219,7 +219,8 @@ fn the_number_of_threads_changes_nothing() {
         }
     }
     let with = |threads| {
-        aggregate(&folder.iteration(), &Settings { threads, ..settings() }).unwrap().benchmark()
+        let settings = Settings { threads, ..settings() };
+        write(&folder.iteration(), &settings).unwrap().0.to_json().unwrap()
     };
     assert_eq!(with(1), with(7));
 }
@@ -235,11 +236,10 @@ proptest! {
         let cut = (0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.replace_range(cut.., &replacement);
         folder.file("eval-1/with_skill/run-1/grading.json", &text);
-        let found = folder.try_aggregate().unwrap();
-        let runs = found.benchmark().runs.as_ref().map_or(0, Vec::len);
+        let (found, _) = write(&folder.iteration(), &settings()).unwrap();
+        let runs = found.benchmark().unwrap().runs.map_or(0, |runs| runs.len());
         let unmeasured = found.frame.unmeasured.as_ref().map_or(0, Vec::len);
         prop_assert_eq!(runs + unmeasured, 1, "never lost, never counted twice");
-        super::super::write(&folder.iteration(), &settings()).unwrap();
     }
 }
 
@@ -260,7 +260,7 @@ fn a_grading_that_tells_of_its_run_needs_no_other_file() {
     folder.json("eval-1/with_skill/run-4/outputs/grading.json", &told("completed", "completed"));
     folder.outcome("eval-1/with_skill/run-4", "failed", "authentication");
     let found = folder.aggregate();
-    let benchmark = as_json(&found.benchmark());
+    let benchmark = as_json(&found);
     let run = &benchmark["runs"][0];
     assert_eq!(
         (&run["result"]["time_seconds"], &run["result"]["tokens"], &run["skill_loaded"]),
@@ -291,7 +291,7 @@ fn runs_of_different_versions_are_noted_whether_the_grading_or_the_record_tells(
     graded("run-1", "1.0.0", "7");
     graded("run-2", "1.0.0", "7");
     let note = "different versions";
-    let notes = |found: &Aggregate| found.benchmark().notes.clone().unwrap().join("\n");
+    let notes = |found: &Aggregate| found.frame.notes.clone().unwrap().join("\n");
     assert!(!notes(&folder.aggregate()).contains(note));
     // One that measured nothing is in no number.
     folder.json("eval-1/with_skill/run-3/run.json", &told("cancelled", "3.0.0", "9"));
