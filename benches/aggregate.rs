@@ -5,13 +5,14 @@
 //! `SKILLGAUGE_SKILL_CREATOR`, and without it only our side is measured, and the page says so. Invariant: the
 //! benchmark asserts nothing about speed; it reports, and says which goals were met.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use serde_json::Value;
 
+use crate::child::Cost;
 use crate::iteration::{Shape, Writer};
 use crate::report::{Costs, Report};
 
@@ -91,24 +92,15 @@ fn measure(arguments: &Arguments) -> Result<Report> {
     let (cases, runs) = (shape.cases.to_string(), shape.runs.to_string());
     let load = host::load();
     let mut costs = Costs::default();
-    // The first turn of each only brings the files into the cache.
-    for repetition in 0..=arguments.repetitions {
+    for repetition in 1..=arguments.repetitions {
         say(&format!("turn {repetition} of {}", arguments.repetitions))?;
-        let ours = child::measure(&arguments.program, &["bench", &folder_text])?;
-        let others = child::measure(&arguments.program, &["bench", &other_text])?;
+        costs.ours.push(second(&arguments.program, &["bench", &folder_text], &folder)?);
+        costs.others.push(second(&arguments.program, &["bench", &other_text], &other)?);
         let floor = [floor::READ, &folder_text, &cases, &runs];
-        let floor = child::measure(&std::env::current_exe()?, &floor)?;
-        let mut script_cost = None;
-        if let Some(script) = &script {
-            let call = [&text(script)?, &folder_text, "--output", &theirs_text];
-            let call = [&["python3"], &call[..]].concat();
-            script_cost = Some(child::measure(Path::new("/usr/bin/env"), &call)?);
-        }
-        if repetition > 0 {
-            costs.ours.push(ours);
-            costs.others.push(others);
-            costs.floor.push(floor);
-            costs.script.extend(script_cost);
+        costs.floor.push(second(&std::env::current_exe()?, &floor, place.path())?);
+        if let Some(Script { python, file }) = &script {
+            let call = [&text(file)?, &folder_text, "--output", &theirs_text];
+            costs.script.push(second(python, &call, place.path())?);
         }
     }
     let numbers = match script {
@@ -118,15 +110,48 @@ fn measure(arguments: &Arguments) -> Result<Report> {
     Ok(Report { machine: host::describe(), load, shape, written, costs, numbers })
 }
 
+/// Starts a program twice and measures the second time: the first one finds what the program before it left, in caches and
+/// on its way to the disk. What it wrote is removed before each start: files that are there take longer to write.
+fn second(program: &Path, arguments: &[&str], writes_to: &Path) -> Result<Cost> {
+    let mut cost = None;
+    for _ in 0..2 {
+        for name in [
+            "benchmark.json",
+            "benchmark.md",
+            "eval_feedback_aggregate.json",
+            "theirs.json",
+            "theirs.md",
+        ] {
+            match fs_err::remove_file(writes_to.join(name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        std::process::Command::new("sync").status()?;
+        cost = Some(child::measure(program, arguments)?);
+    }
+    cost.context("nothing was measured")
+}
+
+/// The public script.
+struct Script {
+    /// What runs it: not a shim that looks for it at each start.
+    python: PathBuf,
+    file: PathBuf,
+}
+
 /// The script; nothing when nobody says where it is.
-fn script() -> Result<Option<PathBuf>> {
+fn script() -> Result<Option<Script>> {
     let Some(folder) = std::env::var_os("SKILLGAUGE_SKILL_CREATOR") else {
         say("SKILLGAUGE_SKILL_CREATOR is not set: the script is left out")?;
         return Ok(None);
     };
-    let script = PathBuf::from(folder).join("scripts/aggregate_benchmark.py");
-    ensure!(script.is_file(), "SKILLGAUGE_SKILL_CREATOR has no scripts/aggregate_benchmark.py");
-    Ok(Some(script))
+    let file = PathBuf::from(folder).join("scripts/aggregate_benchmark.py");
+    ensure!(file.is_file(), "SKILLGAUGE_SKILL_CREATOR has no scripts/aggregate_benchmark.py");
+    let which = ["-c", "import sys; print(sys.executable)"];
+    let found = std::process::Command::new("python3").args(which).output()?;
+    let python = PathBuf::from(String::from_utf8(found.stdout)?.trim());
+    Ok(Some(Script { python, file }))
 }
 
 /// A race in which the two did different things would say nothing: their summaries must have the same numbers.

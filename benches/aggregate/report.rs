@@ -64,7 +64,8 @@ impl Report {
             row("`aggregate_benchmark.py`", &self.costs.script, &mut out);
             let _ = writeln!(
                 out,
-                "\n{} turns of each, one after the other, from start to exit. The {numbers} values of the script's \
+                "\n{} turns of each, one after the other, from start to exit; in each turn a program is started twice, what it \
+                 wrote is removed before, and the second start counts. The {numbers} values of the script's \
                  `run_summary` are also ours. A grading of ours has a copy of what matters of its run, so one file is opened \
                  for each run; of another tool's iteration it is also timing.json, and a run.json is looked for.",
                 self.costs.ours.len(),

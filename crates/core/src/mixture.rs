@@ -55,7 +55,11 @@ impl Mixture {
 fn count(versions: &mut BTreeMap<String, usize>, version: Option<&str>) {
     let version = version.map(str::trim).filter(|version| !version.is_empty());
     if let Some(version) = version {
-        *versions.entry(version.to_owned()).or_default() += 1;
+        // Nearly all runs have the same one.
+        match versions.get_mut(version) {
+            Some(runs) => *runs += 1,
+            None => _ = versions.insert(version.to_owned(), 1),
+        }
     }
 }
 

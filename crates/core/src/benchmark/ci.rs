@@ -54,7 +54,7 @@ impl Aggregate {
         let test = attribute(&title(case));
         let time: f64 = self
             .runs_of(case)
-            .filter_map(|run| run.entry.result.time_seconds.map(skillgauge_format::Number::as_f64))
+            .filter_map(|run| run.seconds.map(skillgauge_format::Number::as_f64))
             .sum();
         let _ =
             write!(out, "    <testcase classname=\"{suite}\" name=\"{test}\" time=\"{time:.3}\"");

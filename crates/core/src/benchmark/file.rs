@@ -11,6 +11,8 @@ use std::path::PathBuf;
 use skillgauge_format::LIMITS;
 use skillgauge_format::json::{Node, Number};
 
+use crate::skill::Entries;
+
 /// What became of reading a file.
 pub(super) enum Found {
     /// Its bytes.
@@ -37,25 +39,36 @@ const USUAL_SIZE: usize = 64 * 1024;
 /// Reads the many small files of an iteration with three system calls each: open, one read, close.
 pub(super) struct Reader {
     buffer: Vec<u8>,
-    place: Place,
+    folders: Folders,
 }
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { buffer: vec![0; USUAL_SIZE], place: Place::default() }
+        Self { buffer: vec![0; USUAL_SIZE], folders: Folders::default() }
     }
 }
 
 impl Reader {
-    /// Reads a file of a run and understands it. What one read does not give, or what makes no sense then, is read in the
+    /// Lists a folder.
+    pub(super) fn list(&mut self, path: &Path) -> io::Result<Entries> {
+        // The standard way says in its error which folder it is.
+        self.folders.list(path).or_else(|error| fs_err::read_dir(path).and(Err(error)))
+    }
+
+    /// Forgets the folders that were listed: the next ones are others.
+    pub(super) fn forget_folders(&mut self) {
+        self.folders = Folders::default();
+    }
+
+    /// Reads a file in a folder and understands it. What one read does not give, or what makes no sense then, is read in the
     /// long way: it knows all that may be wrong with a file.
     pub(super) fn parse<T>(
         &mut self,
-        run: &Path,
+        folder: &Path,
         name: &str,
         mut parse: impl FnMut(&[u8]) -> Result<T, String>,
     ) -> Parsed<T> {
-        match self.place.open(run, name) {
+        match self.folders.open(folder, name) {
             Ok(mut file) => match file.read(&mut self.buffer) {
                 Ok(length) if length < self.buffer.len() => {
                     if let Ok(value) = parse(&self.buffer[..length]) {
@@ -67,41 +80,64 @@ impl Reader {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Parsed::Missing,
             Err(_) => {}
         }
-        read(&run.join(name)).parse(parse)
+        read(&folder.join(name)).parse(parse)
     }
 }
 
-/// The folder around the run that was opened last: its neighbours are found from there without walking the whole path.
+/// The folders of a case that were listed: what is in them is found from there without walking the whole path.
+#[cfg(target_os = "linux")]
 #[derive(Default)]
-struct Place {
-    #[cfg(target_os = "linux")]
-    around: Option<(PathBuf, OwnedFd)>,
+struct Folders {
+    known: Vec<(PathBuf, OwnedFd)>,
 }
 
-impl Place {
-    #[cfg(target_os = "linux")]
-    fn open(&mut self, run: &Path, name: &str) -> io::Result<File> {
-        use rustix::fs::{CWD, Mode, OFlags, openat};
-        let (Some(parent), Some(own)) = (run.parent(), run.file_name()) else {
-            return File::open(run.join(name));
-        };
-        let is_known = |known: &PathBuf| known.as_os_str() == parent.as_os_str();
-        if !self.around.as_ref().is_some_and(|(known, _)| is_known(known)) {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            // The folder of a relative path may be the empty one.
-            let named = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-            let folder = openat(CWD, named, flags, Mode::empty())?;
-            self.around = Some((parent.to_owned(), folder));
-        }
-        let Some((_, folder)) = &self.around else { return File::open(run.join(name)) };
-        let path = Path::new(own).join(name);
-        Ok(openat(folder, &path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?.into())
+#[cfg(target_os = "linux")]
+impl Folders {
+    fn find(&self, path: &Path) -> Option<&OwnedFd> {
+        let is = |known: &Path| known.as_os_str() == path.as_os_str();
+        self.known.iter().find(|(known, _)| is(known)).map(|(_, folder)| folder)
     }
 
-    #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "elsewhere a folder cannot be kept open")]
-    fn open(&mut self, run: &Path, name: &str) -> io::Result<File> {
-        File::open(run.join(name))
+    fn list(&mut self, path: &Path) -> io::Result<Entries> {
+        use rustix::fs::OFlags;
+        let folder = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let entries = Entries::of(&folder)?;
+        self.known.push((path.to_owned(), folder));
+        Ok(entries)
+    }
+
+    fn open(&self, folder: &Path, name: &str) -> io::Result<File> {
+        Ok(self.open_at(&folder.join(name), rustix::fs::OFlags::RDONLY)?.into())
+    }
+
+    /// Opens what is in a folder that is known, or in a folder of such a one.
+    fn open_at(&self, path: &Path, flags: rustix::fs::OFlags) -> io::Result<OwnedFd> {
+        use rustix::fs::{CWD, Mode, OFlags, openat};
+        let flags = flags | OFlags::CLOEXEC;
+        let mut above = path.ancestors().skip(1).take(2);
+        let found =
+            above.find_map(|above| Some((self.find(above)?, path.strip_prefix(above).ok()?)));
+        Ok(match found {
+            Some((folder, rest)) => openat(folder, rest, flags, Mode::empty())?,
+            None => openat(CWD, path, flags, Mode::empty())?,
+        })
+    }
+}
+
+/// Elsewhere folders are not kept open.
+#[cfg(not(target_os = "linux"))]
+#[derive(Default)]
+struct Folders;
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unused_self, reason = "on Linux it is used")]
+impl Folders {
+    fn list(&self, path: &Path) -> io::Result<Entries> {
+        Entries::read(path)
+    }
+
+    fn open(&self, folder: &Path, name: &str) -> io::Result<File> {
+        File::open(folder.join(name))
     }
 }
 

@@ -4,6 +4,8 @@
 //! Read by hand and not through the types: a grading of another tool that lacks a field must still count. The usual
 //! grading takes the short way of [`super::quick`]; what is here decides for all others.
 
+use std::sync::Arc;
+
 use serde::Deserialize as _;
 use skillgauge_format::cases::PASSING_SCORE;
 use skillgauge_format::json::{Node, Number};
@@ -49,7 +51,7 @@ pub(super) struct Rubric {
     /// From 0 to 1.
     pub(super) normalized: f64,
     /// Score by dimension.
-    pub(super) scores: Vec<(String, f64)>,
+    pub(super) scores: Vec<(Arc<str>, f64)>,
 }
 
 /// One suggestion about the suite.
@@ -186,11 +188,11 @@ fn expectation(item: &Node<'_>) -> Option<GradedExpectation> {
 
 fn rubric(root: &Node<'_>) -> Option<Rubric> {
     let members = root.get("rubric_scores").map(Node::members).unwrap_or_default();
-    let scores: Vec<(String, f64)> = members
+    let scores: Vec<(Arc<str>, f64)> = members
         .iter()
         .filter_map(|member| {
             let score = member.value.get("score").unwrap_or(&member.value).as_number()?.as_f64();
-            (0.0..=5.0).contains(&score).then(|| (member.key.to_string(), score))
+            (0.0..=5.0).contains(&score).then(|| (Arc::from(&*member.key), score))
         })
         .collect();
     let summary = root.get("rubric_summary");
@@ -200,7 +202,7 @@ fn rubric(root: &Node<'_>) -> Option<Rubric> {
 
 /// The rubric from its parts; nothing when none of them tells how good the run was.
 pub(super) fn rubric_of(
-    scores: Vec<(String, f64)>,
+    scores: Vec<(Arc<str>, f64)>,
     normalized: Option<f64>,
     weighted_mean: Option<f64>,
 ) -> Option<Rubric> {

@@ -81,9 +81,9 @@ fn of_configuration(cases: &[CaseRuns], configuration: &Configuration) -> Config
         cases: count(by_case.len()),
         runs: count(runs().count()),
         unmeasured: count(unmeasured),
-        timed_out: count(runs().filter(|run| run.entry.outcome == Some(Outcome::TimedOut)).count()),
+        timed_out: count(runs().filter(|run| run.outcome == Some(Outcome::TimedOut)).count()),
         passed: count(runs().filter(|run| run.run_passed).count()),
-        pass_rate: estimate(&mean(|run| run.pass_rate)),
+        pass_rate: estimate(&mean(|run| run.pass_rate.as_f64())),
         run_pass_rate: estimate(&mean(|run| f64::from(u8::from(run.run_passed)))),
         pass_at_k: attempts(&by_case),
         extra: Extra::new(),
@@ -125,7 +125,7 @@ struct Sides<'i> {
 impl Sides<'_> {
     /// The difference over the runs that used the skill, when it is not that over all.
     fn loaded(&self) -> Option<DifferenceStatistics> {
-        let unused = |run: &Measured| run.entry.skill_loaded == Some(false);
+        let unused = |run: &Measured| run.skill_loaded == Some(false);
         let runs = self.cases.iter().flat_map(|case| case.measured(self.primary));
         runs.into_iter().any(unused).then(|| self.difference(DifferenceOver::Loaded))
     }
@@ -140,15 +140,14 @@ impl Sides<'_> {
             let blocked: Vec<u64> =
                 case.runs.iter().filter(blocked).map(|run| run.number).collect();
             let rates = |configuration| -> (Vec<f64>, usize) {
-                let (out, kept): (Vec<&Measured>, Vec<&Measured>) = case
-                    .measured(configuration)
-                    .partition(|run| blocked.contains(&run.entry.run_number));
+                let (out, kept): (Vec<&Measured>, Vec<&Measured>) =
+                    case.measured(configuration).partition(|run| blocked.contains(&run.number));
                 let counts = |run: &&&Measured| {
                     over == DifferenceOver::Assigned
                         || configuration != self.primary
-                        || run.entry.skill_loaded == Some(true)
+                        || run.skill_loaded == Some(true)
                 };
-                (kept.iter().filter(counts).map(|run| run.pass_rate).collect(), out.len())
+                (kept.iter().filter(counts).map(|run| run.pass_rate.as_f64()).collect(), out.len())
             };
             let (primary, baseline) = (rates(self.primary), rates(self.baseline));
             blocked_runs += blocked.len() + primary.1 + baseline.1;
@@ -222,7 +221,7 @@ fn of_case(case: &CaseRuns, configurations: &[Configuration], roles: &Roles) -> 
     let mut by_configuration = IndexMap::new();
     for configuration in configurations {
         let runs: Vec<&Measured> = case.measured(configuration).collect();
-        let rates: Vec<f64> = runs.iter().map(|run| run.pass_rate).collect();
+        let rates: Vec<f64> = runs.iter().map(|run| run.pass_rate.as_f64()).collect();
         let Some(spread) = Spread::of(&rates) else { continue };
         let passed = runs.iter().filter(|run| run.run_passed).count();
         let found = CaseConfiguration {
@@ -236,7 +235,7 @@ fn of_case(case: &CaseRuns, configurations: &[Configuration], roles: &Roles) -> 
         by_configuration.insert(configuration.as_str().to_owned(), found);
     }
     let rates = |configuration: &Configuration| -> Vec<f64> {
-        case.measured(configuration).map(|run| run.pass_rate).collect()
+        case.measured(configuration).map(|run| run.pass_rate.as_f64()).collect()
     };
     let difference = roles.primary.as_ref().zip(roles.baselines.first());
     CaseStatistics {

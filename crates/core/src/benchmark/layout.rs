@@ -17,7 +17,7 @@ use skillgauge_format::part::{Configuration, EvalId};
 
 use super::file::{self, Parsed, Reader};
 use super::{BenchmarkError, role};
-use crate::skill::{Entries, FileKind};
+use crate::skill::FileKind;
 
 /// Where the runs of a case may be.
 #[derive(Debug)]
@@ -67,7 +67,8 @@ impl Entry {
 
 /// The iteration that a path means: itself, or the newest iteration of a workspace.
 pub fn find_iteration(path: &Path) -> Result<PathBuf, BenchmarkError> {
-    let entries = list(path).map_err(|source| BenchmarkError::Unreadable { source })?;
+    let entries = list(path, &mut Reader::default());
+    let entries = entries.map_err(|source| BenchmarkError::Unreadable { source })?;
     let newest = entries
         .into_iter()
         .filter(|entry| entry.is_folder)
@@ -81,11 +82,12 @@ pub fn find_iteration(path: &Path) -> Result<PathBuf, BenchmarkError> {
 /// The folders that may hold cases, in the order of the ids in their names.
 pub(super) fn places(folder: &Path) -> Result<Vec<CasePlace>, BenchmarkError> {
     let unreadable = |source| BenchmarkError::Unreadable { source };
-    let mut entries = list(folder).map_err(unreadable)?;
+    let mut reader = Reader::default();
+    let mut entries = list(folder, &mut reader).map_err(unreadable)?;
     let mut around = Cow::Borrowed(folder);
     if entries.iter().any(|entry| entry.is_folder && entry.file_name == "runs") {
         around = Cow::Owned(folder.join("runs"));
-        entries = list(&around).map_err(unreadable)?;
+        entries = list(&around, &mut reader).map_err(unreadable)?;
     }
     entries.retain(|entry| entry.is_folder && !entry.name().starts_with('.'));
     if entries.iter().any(|entry| role::is_known(&entry.name())) {
@@ -123,7 +125,8 @@ impl CasePlace {
         let mut case = CaseFolder::new(self.id.clone(), None);
         case.folder.clone_from(&self.folder);
         let Some(path) = &self.path else { return case };
-        let children = match list(path) {
+        reader.forget_folders();
+        let children = match list(path, reader) {
             Ok(children) => children,
             Err(error) => {
                 case.problems.push(format!("{} cannot be listed: {error}", case.folder));
@@ -133,7 +136,7 @@ impl CasePlace {
         case.read_metadata(path, reader);
         let is_shown = |child: &&Entry| child.is_folder && !child.name().starts_with('.');
         for child in children.iter().filter(is_shown) {
-            case.read_configuration(path, child);
+            case.read_configuration(path, child, reader);
         }
         case.sort();
         case
@@ -187,11 +190,11 @@ impl CaseFolder {
         self.problems.push(format!("{}/eval_metadata.json: {reason}", self.folder));
     }
 
-    fn read_configuration(&mut self, path: &Path, child: &Entry) {
+    fn read_configuration(&mut self, path: &Path, child: &Entry, reader: &mut Reader) {
         let name = child.name();
         let place = format!("{}/{name}", self.folder);
         let path = path.join(&child.file_name);
-        let inside = match list(&path) {
+        let inside = match list(&path, reader) {
             Ok(inside) => inside,
             Err(error) => return self.problems.push(format!("{place} cannot be listed: {error}")),
         };
@@ -250,9 +253,8 @@ impl Metadata {
 }
 
 /// The entries of a folder in a stable order, numbered names before others.
-fn list(path: &Path) -> std::io::Result<Vec<Entry>> {
-    // The standard way says in its error which folder it is.
-    let listed = Entries::read(path).or_else(|error| fs_err::read_dir(path).and(Err(error)))?;
+fn list(path: &Path, reader: &mut Reader) -> std::io::Result<Vec<Entry>> {
+    let listed = reader.list(path)?;
     // A link is not followed: it leads out of the iteration, or counts runs twice.
     let entry = |(name, kind): (&OsStr, FileKind)| Entry {
         file_name: name.to_owned(),

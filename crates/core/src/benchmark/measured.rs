@@ -1,12 +1,15 @@
 //! What a run says about the skill, or why it says nothing.
 
+use std::borrow::Cow;
+
 use skillgauge_format::evals::{BenchmarkRun, RunResult};
 use skillgauge_format::json::Number;
+use skillgauge_format::part::Configuration;
 use skillgauge_format::transcript::Outcome;
 use skillgauge_format::{Extra, write};
 
 use super::grading::{Graded, Rubric, Suggestion};
-use super::layout::{CaseFolder, RunFolder};
+use super::record::CaseRuns;
 use super::verdict::Verdicts;
 
 /// The best score of a criterion or a dimension.
@@ -15,29 +18,40 @@ const BEST_SCORE: f64 = 5.0;
 /// Why a run says nothing about the skill.
 #[derive(Debug)]
 pub(super) struct Unmeasured {
-    pub(super) outcome: String,
-    pub(super) reason: Option<String>,
+    pub(super) outcome: Cow<'static, str>,
+    pub(super) reason: Option<Cow<'static, str>>,
 }
 
 impl Unmeasured {
-    pub(super) fn new(outcome: &str, reason: impl Into<String>) -> Self {
-        Self { outcome: outcome.to_owned(), reason: Some(reason.into()) }
+    pub(super) fn new(outcome: &'static str, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { outcome: outcome.into(), reason: Some(reason.into()) }
     }
 }
 
 /// What a measured run says.
 #[derive(Debug)]
 pub(super) struct Measured {
-    /// The entry of the benchmark, without its verdicts.
-    pub(super) entry: BenchmarkRun,
-    pub(super) verdicts: Verdicts,
+    pub(super) number: u64,
+    pub(super) pass_rate: Number,
+    /// Passed, failed and all expectations; a run that timed out before it was graded has none.
+    counts: Option<[u64; 3]>,
+    pub(super) seconds: Option<Number>,
+    pub(super) tokens: Option<u64>,
+    tool_calls: Option<u64>,
+    errors: Option<u64>,
+    pub(super) overall_score: Option<Number>,
+    pub(super) overall_efficiency: f64,
+    pub(super) run_passed: bool,
+    /// How the agent failed to complete, if it did.
+    pub(super) outcome: Option<Outcome>,
+    pub(super) skill_loaded: Option<bool>,
     /// Whether the structural gate let the judge have a look; absent when the grading does not say.
     pub(super) gate_passed: Option<bool>,
-    pub(super) pass_rate: f64,
-    pub(super) run_passed: bool,
+    pub(super) verdicts: Verdicts,
     pub(super) rubric: Option<Rubric>,
     pub(super) suggestions: Vec<Suggestion>,
-    pub(super) overall_efficiency: f64,
+    /// What somebody should know about it; only there to be written.
+    pub(super) notes: Vec<String>,
 }
 
 /// What a run comes to.
@@ -69,60 +83,68 @@ impl Measured {
         graded: Graded,
         outcome: Option<Outcome>,
         skill_loaded: Option<bool>,
-        case: &CaseFolder,
-        run: &RunFolder,
+        number: u64,
     ) -> Self {
         let pass_rate = graded.pass_rate.as_f64();
         let normalized = graded.rubric.as_ref().map(|rubric| rubric.normalized);
-        let overall_efficiency =
-            normalized.map_or(pass_rate, |normalized| f64::midpoint(pass_rate, normalized));
-        let run_passed = graded.run_passed && outcome.is_none();
-        // A run that timed out before it was graded has no counts at all.
-        let counted = |count| (graded.total > 0).then_some(count);
-        let result = RunResult {
+        Self {
+            number,
             pass_rate: graded.pass_rate,
-            passed: counted(graded.passed),
-            failed: counted(graded.failed),
-            total: counted(graded.total),
-            time_seconds: graded.seconds,
-            tokens: graded.tokens.map(Number::Unsigned),
+            counts: (graded.total > 0).then_some([graded.passed, graded.failed, graded.total]),
+            seconds: graded.seconds,
+            tokens: graded.tokens,
             tool_calls: graded.tool_calls,
             errors: graded.errors,
-            rubric_normalized: normalized.map(rounded),
-            overall_efficiency: Some(rounded(overall_efficiency)),
             overall_score: graded.overall_score,
-            run_passed: Some(run_passed),
-            extra: Extra::new(),
-        };
-        let entry = BenchmarkRun {
-            eval_id: case.id.clone(),
-            eval_name: case.name.clone(),
-            configuration: run.configuration.clone(),
-            run_number: run.number,
-            result,
-            // The verdicts come to their place when it is written.
-            expectations: Some(Vec::new()),
-            notes: Some(graded.notes),
+            overall_efficiency: normalized
+                .map_or(pass_rate, |normalized| f64::midpoint(pass_rate, normalized)),
+            run_passed: graded.run_passed && outcome.is_none(),
             outcome,
             skill_loaded,
-            extra: Extra::new(),
-        };
-        Self {
-            entry,
-            verdicts: graded.verdicts,
             gate_passed: graded.gate_passed,
-            pass_rate,
-            run_passed,
+            verdicts: graded.verdicts,
             rubric: graded.rubric,
             suggestions: graded.suggestions,
-            overall_efficiency,
+            notes: graded.notes,
         }
     }
 
     /// The gate stopped it before anybody could score its rubric: that half counts nothing.
     pub(super) fn stop_at_gate(&mut self) {
-        self.overall_efficiency = self.pass_rate / 2.0;
-        self.entry.result.overall_efficiency = Some(rounded(self.overall_efficiency));
+        self.overall_efficiency = self.pass_rate.as_f64() / 2.0;
+    }
+
+    /// The entry of the benchmark, without its verdicts; they come to their place when it is written.
+    pub(super) fn entry(&self, case: &CaseRuns, configuration: &Configuration) -> BenchmarkRun {
+        let normalized = self.rubric.as_ref().map(|rubric| rubric.normalized);
+        let count = |place: usize| self.counts.map(|counts| counts[place]);
+        let result = RunResult {
+            pass_rate: self.pass_rate,
+            passed: count(0),
+            failed: count(1),
+            total: count(2),
+            time_seconds: self.seconds,
+            tokens: self.tokens.map(Number::Unsigned),
+            tool_calls: self.tool_calls,
+            errors: self.errors,
+            rubric_normalized: normalized.map(rounded),
+            overall_efficiency: Some(rounded(self.overall_efficiency)),
+            overall_score: self.overall_score,
+            run_passed: Some(self.run_passed),
+            extra: Extra::new(),
+        };
+        BenchmarkRun {
+            eval_id: case.id.clone(),
+            eval_name: case.name.clone(),
+            configuration: configuration.clone(),
+            run_number: self.number,
+            result,
+            expectations: Some(Vec::new()),
+            notes: Some(self.notes.clone()),
+            outcome: self.outcome,
+            skill_loaded: self.skill_loaded,
+            extra: Extra::new(),
+        }
     }
 }
 

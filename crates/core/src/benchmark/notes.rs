@@ -95,11 +95,11 @@ impl Analyst<'_> {
             match &run.state {
                 State::Unmeasured(Unmeasured { outcome, reason }) => {
                     // One reason is enough to know where to look; benchmark.md has them all.
-                    let entry = outcomes.entry(outcome.as_str());
+                    let entry = outcomes.entry(&**outcome);
                     entry.or_insert((0, reason.as_deref())).0 += 1;
                 }
                 State::Measured(measured) => {
-                    if let Some(outcome) = measured.entry.outcome {
+                    if let Some(outcome) = measured.outcome {
                         unfinished.entry(outcome.as_str()).or_insert((0, None)).0 += 1;
                     }
                 }
@@ -119,7 +119,7 @@ impl Analyst<'_> {
     fn loading(&mut self) {
         let count = |configuration: &Configuration, loaded| {
             let runs = self.iteration.cases.iter().flat_map(|case| case.measured(configuration));
-            runs.filter(|run| run.entry.skill_loaded == Some(loaded)).count() as u64
+            runs.filter(|run| run.skill_loaded == Some(loaded)).count() as u64
         };
         let mut notes = Vec::new();
         if let Some(primary) = &self.roles.primary {
@@ -177,8 +177,8 @@ impl Analyst<'_> {
         let without = self.roles.baselines.iter().find(is_there);
         let Some((with, without)) = with.zip(without) else { return };
         let metrics: [(&str, Metric, Amount); 2] = [
-            ("time", |found| found.time_seconds.as_ref(), |run| run.entry.result.time_seconds),
-            ("tokens", |found| found.tokens.as_ref(), |run| run.entry.result.tokens),
+            ("time", |found| found.time_seconds.as_ref(), |run| run.seconds),
+            ("tokens", |found| found.tokens.as_ref(), |run| run.tokens.map(Number::Unsigned)),
         ];
         let mut notes = Vec::new();
         for (name, metric, amount) in metrics {
@@ -217,7 +217,7 @@ impl Analyst<'_> {
         let cases = &self.iteration.cases;
         let runs = || {
             let measured = |run: &Run| match &run.state {
-                State::Measured(measured) => Some(measured.entry.result.tokens.is_none()),
+                State::Measured(measured) => Some(measured.tokens.is_none()),
                 State::Unmeasured(_) => None,
             };
             cases.iter().flat_map(|case| &case.runs).filter_map(measured)

@@ -75,6 +75,21 @@ pub(super) struct Keeper {
     pub(super) lists: Vec<u8>,
     /// The texts of the grading before: the runs of a case have the same in the same order.
     texts: Arc<[Box<str>]>,
+    /// The dimensions of the rubric before.
+    dimensions: Vec<Arc<str>>,
+}
+
+/// A name, that of the grading before at the same place if it is the same.
+fn shared(known: &mut Vec<Arc<str>>, place: usize, name: &str) -> Arc<str> {
+    match known.get(place) {
+        Some(known) if **known == *name => Arc::clone(known),
+        _ => {
+            let new: Arc<str> = name.into();
+            known.truncate(place);
+            known.push(Arc::clone(&new));
+            new
+        }
+    }
 }
 
 /// Reads a grading; nothing when it is an unusual one, an error when it measures nothing.
@@ -135,7 +150,7 @@ struct Document {
     has_verdicts: bool,
     has_summary: bool,
     counts: Counts,
-    scores: Vec<(String, f64)>,
+    scores: Vec<(Arc<str>, f64)>,
     normalized: Option<f64>,
     weighted_mean: Option<f64>,
 }
@@ -160,7 +175,9 @@ impl Document {
                 self.graded.facts = cursor.optional(facts)?;
                 Some(())
             }
-            "rubric_scores" => cursor.optional(|cursor| self.scores(cursor)).map(drop),
+            "rubric_scores" => {
+                cursor.optional(|cursor| self.scores(cursor, &mut keeper.dimensions)).map(drop)
+            }
             "rubric_summary" => cursor.optional(|cursor| self.rubric(cursor)).map(drop),
             "execution_metrics" => cursor.optional(|cursor| self.metrics(cursor)).map(drop),
             "timing" => cursor.optional(|cursor| self.timing(cursor)).map(drop),
@@ -184,7 +201,8 @@ impl Document {
         })
     }
 
-    fn scores(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+    fn scores(&mut self, cursor: &mut Cursor<'_>, known: &mut Vec<Arc<str>>) -> Option<()> {
+        self.scores.reserve_exact(known.len());
         cursor.object(|cursor, name| {
             let mut score = None;
             fields(cursor, &["score"], |cursor, _| {
@@ -192,7 +210,7 @@ impl Document {
                 Some(())
             })?;
             let score = score.filter(|score| (0.0..=5.0).contains(score))?;
-            self.scores.push((name.to_owned(), score));
+            self.scores.push((shared(known, self.scores.len(), name), score));
             Some(())
         })
     }
@@ -326,13 +344,17 @@ fn suggestion(cursor: &mut Cursor<'_>, suggestions: &mut Vec<Suggestion>) -> Opt
         }
         Some(())
     })?;
-    suggestions.extend(reason.map(|reason| Suggestion { assertion, reason, action }));
+    if let Some(reason) = reason {
+        // Most have one, and there are many gradings.
+        suggestions.reserve_exact(1);
+        suggestions.push(Suggestion { assertion, reason, action });
+    }
     Some(())
 }
 
 /// Reads the verdicts, and writes the list as it will stand in the benchmark.
 fn verdicts(cursor: &mut Cursor<'_>, keeper: &mut Keeper) -> Option<Verdicts> {
-    let Keeper { lists, texts } = keeper;
+    let Keeper { lists, texts, .. } = keeper;
     let start = lists.len();
     let mut passed = Vec::with_capacity(texts.len());
     // The texts of this grading, as soon as one is not that of the grading before.

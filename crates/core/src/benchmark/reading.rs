@@ -12,7 +12,6 @@ use skillgauge_format::transcript::{Outcome, Reason, names_skill};
 
 use super::file::{self, Found, Parsed, Reader, whole};
 use super::grading::{self, Graded};
-use super::layout::{CaseFolder, RunFolder};
 use super::loaded;
 use super::measured::{Measured, RunScore, Unmeasured};
 use super::quick::Keeper;
@@ -52,7 +51,7 @@ impl Reading {
     /// Of a run that was planned and is not there.
     pub(super) fn of_missing() -> Self {
         Self {
-            state: Err(Unmeasured { outcome: "not_run".to_owned(), reason: None }),
+            state: Err(Unmeasured { outcome: "not_run".into(), reason: None }),
             judge: None,
             model: None,
             made_with: MadeWith::default(),
@@ -80,13 +79,7 @@ struct Files {
 }
 
 /// Reads a run of a case.
-pub(super) fn read(
-    case: &CaseFolder,
-    run: &RunFolder,
-    path: &Path,
-    skill: Option<&str>,
-    hands: &mut Hands,
-) -> Reading {
+pub(super) fn read(path: &Path, number: u64, skill: Option<&str>, hands: &mut Hands) -> Reading {
     let Files { state, skill_loaded, model, made_with, problems } = read_files(path, hands);
     let mut judge = None;
     let state = state.map(|(mut graded, outcome)| {
@@ -98,7 +91,7 @@ pub(super) fn read(
                 None => !loads.is_empty(),
             })
         });
-        Measured::new(graded, outcome, skill_loaded, case, run)
+        Measured::new(graded, outcome, skill_loaded, number)
     });
     Reading { state, judge, model, made_with, problems }
 }
@@ -201,7 +194,7 @@ fn read_outcome(told: Parsed<Told>, reading: &mut Files) -> Result<Option<Outcom
             let parts = [reason_text, filled(told.message).map(Cow::Owned)];
             let reason = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
             let reason = Some(reason).filter(|reason| !reason.is_empty());
-            Err(Unmeasured { outcome: name.into_owned(), reason })
+            Err(Unmeasured { outcome: name, reason: reason.map(Cow::Owned) })
         }
     }
 }

@@ -42,15 +42,13 @@ impl CaseRuns {
         &'c self,
         configuration: &'c Configuration,
     ) -> impl Iterator<Item = &'c Measured> {
-        self.all_measured().filter(move |run| run.entry.configuration == *configuration)
+        let runs = self.runs.iter().filter(move |run| run.configuration == *configuration);
+        runs.filter_map(Run::measured)
     }
 
     /// The measured runs of all configurations.
     pub(super) fn all_measured(&self) -> impl Iterator<Item = &Measured> {
-        self.runs.iter().filter_map(|run| match &run.state {
-            State::Measured(measured) => Some(measured),
-            State::Unmeasured(_) => None,
-        })
+        self.runs.iter().filter_map(Run::measured)
     }
 
     /// Finds the runs whose rubric is missing because the gate stopped them, and scores them so.
@@ -72,6 +70,16 @@ pub(super) struct Run {
     pub(super) configuration: Configuration,
     pub(super) number: u64,
     pub(super) state: State,
+}
+
+impl Run {
+    /// What it says about the skill, if it says something.
+    pub(super) fn measured(&self) -> Option<&Measured> {
+        match &self.state {
+            State::Measured(measured) => Some(measured),
+            State::Unmeasured(_) => None,
+        }
+    }
 }
 
 /// Whether a run says something about the skill.
@@ -112,7 +120,7 @@ impl Desk {
         for run in &case.runs {
             let skill = subject.skill_name.as_deref();
             let reading = match &run.path {
-                Some(path) => reading::read(&case, run, path, skill, &mut self.hands),
+                Some(path) => reading::read(path, run.number, skill, &mut self.hands),
                 None => Reading::of_missing(),
             };
             runs.push(self.take(reading, run, &subject.folder));
@@ -149,7 +157,7 @@ impl Desk {
     pub(super) fn forget_texts(&mut self) {
         for run in self.case.iter_mut().flat_map(|case| &mut case.runs) {
             if let State::Measured(measured) = &mut run.state {
-                (measured.entry.eval_name, measured.entry.notes) = (None, None);
+                measured.notes = Vec::new();
             }
         }
     }

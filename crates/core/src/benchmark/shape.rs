@@ -1,5 +1,6 @@
 //! Puts the benchmark together from its parts.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use skillgauge_format::Extra;
@@ -62,8 +63,8 @@ fn unmeasured(iteration: &Iteration) -> Vec<UnmeasuredRun> {
                     eval_id: case.id.clone(),
                     configuration: run.configuration.clone(),
                     run_number: run.number,
-                    outcome: outcome.clone(),
-                    reason: reason.clone(),
+                    outcome: outcome.clone().into_owned(),
+                    reason: reason.clone().map(Cow::into_owned),
                     extra: Extra::new(),
                 });
             }

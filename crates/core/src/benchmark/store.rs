@@ -14,7 +14,7 @@ use serde::Serialize;
 use skillgauge_format::evals::{Benchmark, BenchmarkMetadata, BenchmarkRun};
 use skillgauge_format::write::{append, to_text};
 
-use super::record::{self, CaseRuns, Desk, Iteration};
+use super::record::{self, CaseRuns, Desk, Iteration, Run};
 use super::shape::Conclusions;
 use super::subject::Subject;
 use super::{BenchmarkError, FILE, markdown, parallel};
@@ -132,16 +132,11 @@ impl<W: Write> Document<W> {
         Ok(Self { out, is_empty: true })
     }
 
-    /// Writes the runs of a case, if it has any.
+    /// Writes the runs of a case, if it has any, as [`make`] made them.
     fn add(&mut self, runs: &[u8]) -> io::Result<()> {
-        if runs.is_empty() {
-            return Ok(());
-        }
-        if !self.is_empty {
-            self.out.write_all(b",")?;
-        }
-        self.is_empty = false;
-        self.out.write_all(runs)
+        let Some((_separator, first)) = runs.split_first() else { return Ok(()) };
+        let is_first = std::mem::replace(&mut self.is_empty, false);
+        self.out.write_all(if is_first { first } else { runs })
     }
 
     /// Writes what stands after the runs.
@@ -178,21 +173,24 @@ const AFTER: usize = CLOSED.len() + "]\n}".len();
 /// Where the verdicts of a run go. Like [`EMPTY`], it can be nothing else: only a member of a run is indented by six.
 const NO_VERDICTS: &str = "\n      \"expectations\": []";
 
-/// Makes the text of a case's runs as they stand in the document; `bare` is the same without the verdicts.
+/// Makes the text of a case's runs as they stand in the document, with a separator before them; `bare` is the same without
+/// the verdicts.
 fn make(case: &CaseRuns, lists: &[u8], text: &mut Vec<u8>, bare: &mut Vec<u8>) -> io::Result<()> {
     #[derive(Serialize)]
     struct Around<'r> {
-        runs: Vec<&'r BenchmarkRun>,
+        runs: &'r [BenchmarkRun],
     }
     bare.clear();
     text.clear();
-    let runs: Vec<&BenchmarkRun> = case.all_measured().map(|run| &run.entry).collect();
+    let entry = |run: &Run| Some(run.measured()?.entry(case, &run.configuration));
+    let runs: Vec<BenchmarkRun> = case.runs.iter().filter_map(entry).collect();
     if runs.is_empty() {
         return Ok(());
     }
-    append(&Around { runs }, bare).map_err(io::Error::other)?;
+    append(&Around { runs: &runs }, bare).map_err(io::Error::other)?;
     let bare = &bare[BEFORE..bare.len() - AFTER];
     let mut done = 0;
+    text.push(b',');
     for (place, run) in memmem::find_iter(bare, NO_VERDICTS).zip(case.all_measured()) {
         let place = place + NO_VERDICTS.len() - "[]".len();
         text.extend_from_slice(&bare[done..place]);
@@ -209,24 +207,26 @@ mod tests {
     use skillgauge_format::part::{Configuration, EvalId, GradedExpectation};
 
     use super::super::grading::Graded;
-    use super::super::layout::{CaseFolder, RunFolder};
     use super::super::measured::Measured;
-    use super::super::record::{Run, State};
+    use super::super::record::State;
     use super::super::verdict::Verdicts;
     use super::*;
 
-    fn measured(text: &str, number: usize, lists: &mut Vec<u8>) -> Measured {
-        let name = format!("\n  \"runs\": [] \n      \"expectations\": []{text}");
-        let case = CaseFolder::new(EvalId::from(text), Some(name));
-        let configuration = Configuration::WithSkill;
-        let run = RunFolder { path: None, configuration, number: number as u64 };
-        let one = GradedExpectation { text: text.to_owned(), ..GradedExpectation::default() };
-        let graded = Graded {
-            verdicts: Verdicts::of(&vec![one; number % 3], lists),
-            notes: vec![text.to_owned(); number % 2],
-            ..Graded::default()
+    fn case(text: &str, runs: usize) -> CaseRuns {
+        let mut lists = Vec::new();
+        let run = |number: usize| {
+            let one = GradedExpectation { text: text.to_owned(), ..GradedExpectation::default() };
+            let graded = Graded {
+                verdicts: Verdicts::of(&vec![one; number % 3], &mut lists),
+                notes: vec![text.to_owned(); number % 2],
+                ..Graded::default()
+            };
+            let state = State::Measured(Measured::new(graded, None, Some(true), number as u64));
+            Run { configuration: Configuration::WithSkill, number: number as u64, state }
         };
-        Measured::new(graded, None, Some(true), &case, &run)
+        let runs = (0..runs).map(run).collect();
+        let name = Some(format!("\n  \"runs\": [] \n      \"expectations\": []{text}"));
+        CaseRuns { id: EvalId::from(text), name, runs, lists }
     }
 
     proptest! {
@@ -241,20 +241,12 @@ mod tests {
             let mut document = Document::begin(&mut written, &metadata).unwrap();
             let (mut whole, mut out, mut bare) = (Vec::new(), Vec::new(), Vec::new());
             for count in counts {
-                let mut lists = Vec::new();
-                let runs: Vec<Measured> = (0..count).map(|number| measured(&text, number, &mut lists)).collect();
-                whole.extend(runs.iter().map(|run| BenchmarkRun {
-                    expectations: Some(run.verdicts.expectations(&lists)),
-                    ..run.entry.clone()
+                let case = case(&text, count);
+                whole.extend(case.runs.iter().filter_map(Run::measured).map(|run| BenchmarkRun {
+                    expectations: Some(run.verdicts.expectations(&case.lists)),
+                    ..run.entry(&case, &Configuration::WithSkill)
                 }));
-                let runs = runs.into_iter().map(|run| Run {
-                    configuration: Configuration::WithSkill,
-                    number: 1,
-                    state: State::Measured(run),
-                });
-                let runs = runs.collect();
-                let case = CaseRuns { id: EvalId::from("a"), name: None, runs, lists: Vec::new() };
-                make(&case, &lists, &mut out, &mut bare).unwrap();
+                make(&case, &case.lists, &mut out, &mut bare).unwrap();
                 document.add(&out).unwrap();
             }
             let frame = Benchmark {

@@ -50,16 +50,16 @@ fn of_configuration(
     let efficiency: Vec<f64> = runs.iter().map(|run| run.overall_efficiency).collect();
     let efficiency = Spread::of(&efficiency);
     Some(ConfigurationSummary {
-        pass_rate: values(|run| Some(run.entry.result.pass_rate))?,
+        pass_rate: values(|run| Some(run.pass_rate))?,
         rubric_normalized: values(|run| {
             run.rubric.as_ref().map(|rubric| Number::Float(rubric.normalized))
         }),
         overall_efficiency: efficiency.as_ref().map(stats),
         consistency: efficiency.as_ref().and_then(consistency),
-        time_seconds: values(|run| run.entry.result.time_seconds),
-        tokens: values(|run| run.entry.result.tokens).map(whole_stats),
+        time_seconds: values(|run| run.seconds),
+        tokens: values(|run| run.tokens.map(Number::Unsigned)).map(whole_stats),
         rubric_dimensions: dimensions(&runs),
-        overall_score: values(|run| run.entry.result.overall_score),
+        overall_score: values(|run| run.overall_score),
         ..ConfigurationSummary::default()
     })
 }
@@ -75,7 +75,7 @@ fn dimensions(runs: &[&Measured]) -> Option<IndexMap<String, Stats>> {
     for (name, score) in
         runs.iter().filter_map(|run| run.rubric.as_ref()).flat_map(|rubric| &rubric.scores)
     {
-        scores.entry(name).or_default().push(*score);
+        scores.entry(&**name).or_default().push(*score);
     }
     let stats: IndexMap<String, Stats> = scores
         .into_iter()

@@ -16,9 +16,30 @@ pub(crate) struct Entries {
 
 impl Entries {
     /// Lists `path`. An entry that vanishes meanwhile is left out.
+    #[cfg(target_os = "linux")]
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        use rustix::fs::{CWD, Mode, OFlags, openat};
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Self::of(&openat(CWD, path, flags, Mode::empty())?)
+    }
+
+    /// Lists `path`. An entry that vanishes meanwhile is left out.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        Self::collect(|found| each_entry(path, found))
+    }
+
+    /// Lists a folder that was just opened.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(folder: &std::os::fd::OwnedFd) -> io::Result<Self> {
+        Self::collect(|found| each_entry(folder, found))
+    }
+
+    fn collect(
+        list: impl FnOnce(&mut dyn FnMut(&OsStr, FileKind)) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let mut listed = Self { names: Vec::with_capacity(128), entries: Vec::with_capacity(8) };
-        each_entry(path, &mut |name, kind| {
+        list(&mut |name, kind| {
             let start = listed.names.len();
             listed.names.extend_from_slice(name.as_encoded_bytes());
             listed.entries.push((start..listed.names.len(), kind));
@@ -52,15 +73,16 @@ fn name_of(bytes: &[u8]) -> &OsStr {
 
 /// The standard library asks for each folder's metadata as well, which the kernel's own call does not need.
 #[cfg(target_os = "linux")]
-fn each_entry(path: &Path, found: &mut dyn FnMut(&OsStr, FileKind)) -> io::Result<()> {
+fn each_entry(
+    folder: &std::os::fd::OwnedFd,
+    found: &mut dyn FnMut(&OsStr, FileKind),
+) -> io::Result<()> {
     use std::mem::MaybeUninit;
 
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
+    use rustix::fs::{AtFlags, FileType, RawDir, statat};
 
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = openat(CWD, path, flags, Mode::empty())?;
     let mut buffer = [const { MaybeUninit::uninit() }; 16 * 1024];
-    let mut entries = RawDir::new(&folder, &mut buffer);
+    let mut entries = RawDir::new(folder, &mut buffer);
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name();
@@ -69,7 +91,7 @@ fn each_entry(path: &Path, found: &mut dyn FnMut(&OsStr, FileKind)) -> io::Resul
         }
         let file_type = match entry.file_type() {
             // Some file systems do not say.
-            FileType::Unknown => match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            FileType::Unknown => match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode),
                 Err(_) => continue,
             },
