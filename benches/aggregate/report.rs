@@ -79,23 +79,19 @@ impl Report {
     }
 
     fn goal(&self, out: &mut String) {
-        type Of = fn(&Cost) -> f64;
         if self.costs.script.is_empty() {
             return;
         }
-        out.push_str("| goal | measured | |\n|---|---|---|\n");
-        let rows: [(&str, Of); 2] =
-            [("wall time", |cost| cost.wall_seconds), ("CPU time", Cost::cpu_seconds)];
-        for (what, of) in rows {
-            let ratio = median(&self.costs.script, of) / median(&self.costs.ours, of);
-            let _ = writeln!(
-                out,
-                "| at least {WANTED:.0} times faster than the skill-creator's `aggregate_benchmark.py`, {what} | {ratio:.0} \
-                 times | {} |",
-                if ratio >= WANTED { "met" } else { "not met" }
-            );
-        }
-        out.push('\n');
+        let times =
+            |of: fn(&Cost) -> f64| median(&self.costs.script, of) / median(&self.costs.ours, of);
+        let ratio = times(|cost| cost.wall_seconds);
+        let _ = writeln!(
+            out,
+            "| goal | measured | |\n|---|---|---|\n| at least {WANTED:.0} times faster than the skill-creator's \
+             `aggregate_benchmark.py` | {ratio:.1} times | {} |\n\nBy CPU time, all cores together, it is {:.1} times.\n",
+            if ratio >= WANTED { "met" } else { "not met" },
+            times(Cost::cpu_seconds),
+        );
     }
 }
 
@@ -110,11 +106,11 @@ fn row(what: &str, costs: &[Cost], out: &mut String) {
     let memory = Sample::of(costs.iter().map(|cost| cost.peak_kib as f64 / 1024.0));
     let _ = writeln!(
         out,
-        "| {what} | {:.2} s | {:.2} s | {:.2} s | {:.2} s | {:.0} MiB |",
-        wall.median(),
-        wall.min(),
-        cpu.median(),
-        cpu.min(),
+        "| {what} | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} MiB |",
+        wall.median() * 1e3,
+        wall.min() * 1e3,
+        cpu.median() * 1e3,
+        cpu.min() * 1e3,
         memory.max()
     );
 }

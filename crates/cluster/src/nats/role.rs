@@ -79,7 +79,7 @@ authorization {{
 {allowed}      ]
     }}
     # A worker named w1 (`fleet worker --name w1`) reads its own answers. With `_INBOX_>` all workers could read all.
-    # The other subject tells it at once that a plan is new or over; without it, it looks twice a second.
+    # The other subject tells it at once that a plan is new or over; without it, it looks about once a second.
     subscribe: ["_INBOX_w1.>", "sg.v1.ctl.*"]
   }}
   users: [
