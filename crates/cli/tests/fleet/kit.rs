@@ -205,6 +205,9 @@ impl Kit {
 /// A job whose worker is silent for two seconds is somebody else's; heartbeats come three times as often.
 const LEASES: [&str; 2] = ["--ack-wait", "2s"];
 
+/// The same as a time.
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
+
 fn suite() -> String {
     let case = |id: usize| {
         json!({

@@ -4,7 +4,7 @@ use skillgauge_cluster::Queue;
 use skillgauge_testkit::process::Signal;
 
 use crate::gate::{Ended, all_is_right};
-use crate::kit::{Kit, Work, assert_complete, until};
+use crate::kit::{Kit, LEASE, Work, assert_complete, until};
 
 /// What a worker says about each result of its own that came too late.
 pub(crate) const REFUSED: &str = "another worker was first; this one does not count";
@@ -35,11 +35,19 @@ fn a_worker_that_was_stopped_past_its_lease_comes_too_late_and_is_refused() {
     all_is_right(&kit, &Ended::Complete);
 }
 
-/// Runs that take longer than a lease, and how often they were executed.
-fn long_runs(more: &[&str]) -> usize {
-    let (kit, _server) = Kit::start(Work { millis: 5000, ..Work::default() });
-    kit.submit(&[&["--runs", "1", "--deliveries", "20"], more].concat());
-    let _workers = [kit.worker("w1", &["--slots", "3"]), kit.worker("w2", &["--slots", "3"])];
+/// How often six runs were executed whose agents were held for some leases, with a worker idle beside them.
+///
+/// The idle one matters: a server gives a job out again only to somebody who asks, and workers whose slots are all
+/// taken by the six do not.
+fn long_runs(more: &[&str], held: impl FnOnce(&Kit)) -> usize {
+    let (kit, _server) = Kit::start(Work::default());
+    kit.submit(&[&["--runs", "1", "--deliveries", "50"], more].concat());
+    kit.hold();
+    let _busy = kit.worker("busy", &["--slots", "6"]);
+    until("six runs are under way", || kit.executions() >= 6);
+    let _idle = kit.worker("idle", &["--slots", "6"]);
+    held(&kit);
+    kit.go_on();
     assert_complete(&kit.collect());
     all_is_right(&kit, &Ended::Complete);
     kit.executions()
@@ -48,8 +56,9 @@ fn long_runs(more: &[&str]) -> usize {
 /// If this finds no duplicates, counting executions finds none anywhere.
 #[test]
 fn without_heartbeats_long_runs_are_executed_again_and_the_results_are_right_all_the_same() {
-    let silent = long_runs(&["--no-heartbeat"]);
-    assert!(silent > 6, "the control shows nothing: {silent} executions of 6 runs");
-    let heard = long_runs(&[]);
+    let silent = long_runs(&["--no-heartbeat"], |kit| {
+        until("every run was given out again", || kit.executions() >= 12);
+    });
+    let heard = long_runs(&[], |_| std::thread::sleep(3 * LEASE));
     assert!(heard < silent, "{heard} executions with heartbeats, {silent} without");
 }
