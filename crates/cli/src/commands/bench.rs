@@ -1,16 +1,19 @@
 //! `skillgauge bench`.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::timestamp;
 
 use super::Outcome;
+use super::run::plural;
 use crate::args::{BenchArgs, BenchFormat};
 use crate::printer::CommandError;
-use crate::{ExitCode, Printer};
+use crate::{ExitCode, Printer, keep};
 
 pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     let settings = Settings {
@@ -21,6 +24,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     };
+    let _lock = lock(&args.iteration)?;
     let (aggregate, written) = benchmark::write(&args.iteration, &settings).map_err(failure)?;
     let mut out = printer.stdout();
     out.write_all(shown(&aggregate, args.out_format, printer)?.as_bytes())?;
@@ -28,19 +32,37 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     for path in written {
         printer.say(&format!("wrote {}", path.display()));
     }
-    let standing = aggregate.standing();
+    let (standing, unmeasured) = (aggregate.standing(), aggregate.unmeasured().count());
     // The process ends here, and with it all memory at once; giving back each of many small texts would only take time.
     std::mem::forget(aggregate);
     Ok(match standing {
-        Standing::Fine => ExitCode::Success,
-        Standing::Worse => ExitCode::Failure,
         Standing::Broken => {
             printer.say(
                 "error: nothing was measured that could tell; see the runs that are not measured",
             );
             ExitCode::Incomplete
         }
+        Standing::Fine | Standing::Worse if unmeasured > 0 => {
+            let runs = plural(unmeasured);
+            printer.say(&format!(
+                "warning: {unmeasured} run{runs} not measured, so the answer is incomplete"
+            ));
+            ExitCode::Incomplete
+        }
+        Standing::Fine => ExitCode::Success,
+        Standing::Worse => ExitCode::Failure,
     })
+}
+
+/// Keeps others from writing to the workspace meanwhile. A folder that is no iteration of ours is in no workspace.
+fn lock(path: &Path) -> Result<Option<WorkspaceLock>, CommandError> {
+    let iteration = Iteration::at(benchmark::find_iteration(path).map_err(failure)?);
+    let workspace = iteration.root().parent().filter(|_| iteration.record_file().is_file());
+    let Some(workspace) = workspace else { return Ok(None) };
+    match Workspace::at(workspace).lock(&keep::holder()) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) => Err(CommandError::usage(error.to_string(), error.hint())),
+    }
 }
 
 fn shown(

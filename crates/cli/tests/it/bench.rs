@@ -110,6 +110,52 @@ fn a_worse_skill_is_exit_code_1_and_no_measurement_is_3() {
 }
 
 #[test]
+fn more_folders_than_a_process_may_open_are_all_read() {
+    let project = Project::new();
+    for number in 0..200 {
+        run(&project, &format!("eval-1/variant-{number}/run-1"), &[true], 1.0, 1);
+    }
+    let program = format!(
+        "ulimit -n 64; exec {} bench {ITERATION} --out-format json",
+        env!("CARGO_BIN_EXE_skillgauge")
+    );
+    let output = std::process::Command::new("sh")
+        .args(["-c", &program])
+        .current_dir(project.path())
+        .output()
+        .unwrap();
+    let benchmark: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(benchmark["runs"].as_array().map(Vec::len), Some(200));
+    assert_eq!((output.status.code(), &benchmark["unmeasured"]), (Some(0), &Value::Null));
+}
+
+#[test]
+fn while_another_process_has_the_workspace_nothing_is_written() {
+    let project = Project::new();
+    project.file(&format!("{ITERATION}/iteration.json"), "{}");
+    run(&project, "eval-1/with_skill/run-1", &[true], 1.0, 1);
+    let workspace =
+        skillgauge_core::workspace::Workspace::at(project.path().join("tidy-workspace"));
+    let holder = skillgauge_core::workspace::Holder {
+        command: "run tidy".to_owned(),
+        process: std::process::id(),
+        machine: None,
+        since: "2026-11-16T12:00:00Z".to_owned(),
+    };
+    let lock = workspace.lock(&holder).unwrap();
+    let output = project.output(&["bench", ITERATION]);
+    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("run tidy"),
+        "{}",
+        project.shown(&output)
+    );
+    assert!(!project.path().join(ITERATION).join("benchmark.json").exists());
+    drop(lock);
+    assert_eq!(project.exit_code(&["bench", ITERATION]), Some(0));
+}
+
+#[test]
 fn a_folder_without_runs_is_bad_input() {
     let project = Project::new();
     project.file("empty/notes.txt", "nothing");

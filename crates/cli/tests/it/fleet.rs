@@ -49,6 +49,23 @@ fn a_fleet_in_one_process_measures_the_same_without_a_server() {
 }
 
 #[test]
+fn an_agent_that_crashes_has_given_its_result_here_and_on_a_fleet() {
+    for fleet in [&[][..], &["--fleet", "local"][..]] {
+        let project = crate::run::greeter();
+        crate::run::set_agent(&project, "echo half; exit 7");
+        let output = project.output(&[&RUN[..], &["--case", "1", "--runs", "1"], fleet].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", project.shown(&output));
+        assert_eq!(calls(&project), 2, "nothing is tried again: {}", project.shown(&output));
+        let benchmark = json(&project, &format!("{ITERATION}/benchmark.json"));
+        assert_eq!(benchmark["unmeasured"], serde_json::Value::Null);
+        assert_eq!(benchmark["runs"][0]["outcome"], "failed");
+        assert_eq!(benchmark["runs"][0]["result"]["run_passed"], false);
+        let record = json(&project, &format!("{ITERATION}/eval-1/with_skill/run-1/run.json"));
+        assert_eq!(record["reason"], "crashed");
+    }
+}
+
+#[test]
 fn collecting_for_a_skill_that_is_not_there_says_so() {
     let project = crate::command::Project::new();
     let output = project.output(&["fleet", "collect", "nats://127.0.0.1:1", "nothing"]);

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{CaseStatistics, UnmeasuredRun};
+use skillgauge_format::evals::{CaseConfiguration, CaseStatistics, UnmeasuredRun};
 use skillgauge_format::part::Configuration;
 
 use super::measured::Measured;
@@ -91,7 +91,8 @@ impl Aggregate {
         metadata.and_then(|found| found.skill_name.as_deref()).unwrap_or("skill")
     }
 
-    fn unmeasured(&self) -> impl Iterator<Item = &UnmeasuredRun> {
+    /// The runs that were not measured.
+    pub fn unmeasured(&self) -> impl Iterator<Item = &UnmeasuredRun> {
         self.frame.unmeasured.iter().flatten()
     }
 
@@ -118,7 +119,8 @@ impl Aggregate {
 
 fn has_failed(case: &CaseStatistics) -> bool {
     let with = case.configurations.get(Configuration::WithSkill.as_str());
-    with.is_some_and(|runs| runs.runs > 0 && 2 * runs.passed < runs.runs)
+    let decided = |runs: &CaseConfiguration| runs.runs - runs.undecided.unwrap_or(0);
+    with.is_some_and(|runs| decided(runs) > 0 && 2 * runs.passed < decided(runs))
 }
 
 fn tally(case: &CaseStatistics) -> String {

@@ -32,7 +32,7 @@ pub enum BenchmarkError {
     Changed {
         /// What is wrong with it.
         #[source]
-        source: skillgauge_format::ReadError,
+        source: serde_json::Error,
     },
     /// A number that JSON cannot hold.
     #[error("the benchmark cannot be written as JSON")]

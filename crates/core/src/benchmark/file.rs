@@ -55,8 +55,8 @@ impl Reader {
         self.folders.list(path).or_else(|error| fs_err::read_dir(path).and(Err(error)))
     }
 
-    /// Forgets the folders that were listed: the next ones are others.
-    pub(super) fn forget_folders(&mut self) {
+    /// Closes the folders that were listed: the next ones are others.
+    pub(super) fn close_folders(&mut self) {
         self.folders = Folders::default();
     }
 
@@ -84,6 +84,11 @@ impl Reader {
     }
 }
 
+/// Folders that are kept open at once. A case has two or three; others are found by their whole path, for a process may
+/// have 256 open files and no more.
+#[cfg(target_os = "linux")]
+const MOST_OPEN: usize = 4;
+
 /// The folders of a case that were listed: what is in them is found from there without walking the whole path.
 #[cfg(target_os = "linux")]
 #[derive(Default)]
@@ -102,7 +107,9 @@ impl Folders {
         use rustix::fs::OFlags;
         let folder = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let entries = Entries::of(&folder)?;
-        self.known.push((path.to_owned(), folder));
+        if self.known.len() < MOST_OPEN {
+            self.known.push((path.to_owned(), folder));
+        }
         Ok(entries)
     }
 

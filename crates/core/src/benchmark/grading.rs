@@ -25,8 +25,10 @@ pub(super) struct Graded {
     pub(super) passed: u64,
     pub(super) failed: u64,
     pub(super) total: u64,
-    /// Whether the run passed as a whole.
-    pub(super) run_passed: bool,
+    /// Whether the run passed as a whole; nothing when that hangs on what the judge could not decide.
+    pub(super) run_passed: Option<bool>,
+    /// What the judge could not decide.
+    pub(super) judge_errors: u64,
     pub(super) verdicts: Verdicts,
     pub(super) notes: Vec<String>,
     pub(super) rubric: Option<Rubric>,
@@ -121,6 +123,7 @@ fn evals(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
         }
     }
     graded.verdicts = Verdicts::of(&expectations, lists);
+    graded.judge_errors = root.get("judge_errors").map_or(0, |list| list.items().len() as u64);
     let summary = root.get("summary");
     graded.count(Counts {
         passed: whole(summary, "passed"),
@@ -148,7 +151,7 @@ impl Graded {
         self.passed = stated.passed.unwrap_or(passes);
         self.total = stated.total.unwrap_or(verdicts);
         self.failed = stated.failed.unwrap_or_else(|| self.total.saturating_sub(self.passed));
-        if self.total == 0 {
+        if self.total == 0 && self.judge_errors == 0 {
             return Err("no expectation has a verdict".to_owned());
         }
         if verdicts == self.total && passes != self.passed {
@@ -160,7 +163,9 @@ impl Graded {
         let stated_rate = stated.pass_rate.filter(|rate| rate.as_f64() <= 1.0);
         self.pass_rate =
             stated_rate.unwrap_or_else(|| rate(self.passed.min(self.total), self.total));
-        self.run_passed = self.passed >= self.total;
+        // One that failed has failed, whatever the judge would have said about the others.
+        let is_decided = self.passed < self.total || self.judge_errors == 0;
+        self.run_passed = is_decided.then_some(self.passed >= self.total);
         Ok(())
     }
 }
@@ -247,8 +252,8 @@ fn cases(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     graded.rubric =
         mean.map(|mean| Rubric { normalized: round_rate(mean / 5.0), scores: Vec::new() });
     graded.run_passed = match words(root, "overall") {
-        Some("pass") => true,
-        Some("fail") => false,
+        Some("pass") => Some(true),
+        Some("fail") => Some(false),
         _ => graded.run_passed,
     };
     graded.notes.extend(words(root, "user_notes_summary").map(str::to_owned));

@@ -77,15 +77,19 @@ fn of_configuration(cases: &[CaseRuns], configuration: &Configuration) -> Config
         };
         by_case.iter().filter_map(of).map(|spread| spread.mean).collect()
     };
+    let decided = decided(&by_case);
     ConfigurationStatistics {
         cases: count(by_case.len()),
         runs: count(runs().count()),
         unmeasured: count(unmeasured),
         timed_out: count(runs().filter(|run| run.outcome == Some(Outcome::TimedOut)).count()),
-        passed: count(runs().filter(|run| run.run_passed).count()),
+        passed: count(runs().filter(|run| run.run_passed == Some(true)).count()),
+        undecided: undecided(runs().copied()),
         pass_rate: estimate(&mean(|run| run.pass_rate.as_f64())),
-        run_pass_rate: estimate(&mean(|run| f64::from(u8::from(run.run_passed)))),
-        pass_at_k: attempts(&by_case),
+        run_pass_rate: estimate(
+            &decided.iter().filter_map(|runs| pass_share(runs)).collect::<Vec<_>>(),
+        ),
+        pass_at_k: attempts(&decided),
         extra: Extra::new(),
     }
 }
@@ -96,12 +100,29 @@ fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { mean, low: rounded(low), high: rounded(high), extra: Extra::new() })
 }
 
-fn attempts(by_case: &[Vec<&Measured>]) -> Vec<PassAtK> {
+/// How many runs nobody can call passed or failed; absent when there is none.
+fn undecided<'m>(runs: impl Iterator<Item = &'m Measured>) -> Option<u64> {
+    Some(count(runs.filter(|run| run.run_passed.is_none()).count())).filter(|count| *count > 0)
+}
+
+/// For each case whether its runs passed as a whole, those left out of which nobody knows.
+fn decided(by_case: &[Vec<&Measured>]) -> Vec<Vec<bool>> {
+    let of = |runs: &Vec<&Measured>| runs.iter().filter_map(|run| run.run_passed).collect();
+    by_case.iter().map(of).filter(|runs: &Vec<bool>| !runs.is_empty()).collect()
+}
+
+fn passes(runs: &[bool]) -> usize {
+    runs.iter().filter(|passed| **passed).count()
+}
+
+fn pass_share(runs: &[bool]) -> Option<f64> {
+    (!runs.is_empty()).then(|| number(passes(runs)) / number(runs.len()))
+}
+
+fn attempts(by_case: &[Vec<bool>]) -> Vec<PassAtK> {
     let most = by_case.iter().map(Vec::len).min().unwrap_or(0).min(MOST_ATTEMPTS);
     let mean = |k, chance: fn(usize, usize, usize) -> Option<f64>| {
-        let of = |runs: &Vec<&Measured>| {
-            chance(runs.len(), runs.iter().filter(|run| run.run_passed).count(), k)
-        };
+        let of = |runs: &Vec<bool>| chance(runs.len(), passes(runs), k);
         by_case.iter().filter_map(of).sum::<f64>() / number(by_case.len())
     };
     (1..=most)
@@ -223,13 +244,15 @@ fn of_case(case: &CaseRuns, configurations: &[Configuration], roles: &Roles) -> 
         let runs: Vec<&Measured> = case.measured(configuration).collect();
         let rates: Vec<f64> = runs.iter().map(|run| run.pass_rate.as_f64()).collect();
         let Some(spread) = Spread::of(&rates) else { continue };
-        let passed = runs.iter().filter(|run| run.run_passed).count();
+        let decided: Vec<bool> = runs.iter().filter_map(|run| run.run_passed).collect();
+        let passed = passes(&decided);
         let found = CaseConfiguration {
             runs: count(runs.len()),
             passed: count(passed),
+            undecided: undecided(runs.iter().copied()),
             pass_rate: rounded(spread.mean),
             stddev: rounded(spread.deviation),
-            flaky: passed > 0 && passed < runs.len(),
+            flaky: passed > 0 && passed < decided.len(),
             extra: Extra::new(),
         };
         by_configuration.insert(configuration.as_str().to_owned(), found);

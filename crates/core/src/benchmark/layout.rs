@@ -19,6 +19,9 @@ use super::file::{self, Parsed, Reader};
 use super::{BenchmarkError, role};
 use crate::skill::FileKind;
 
+/// Nobody runs a case more often than this; a record that says so is broken.
+const MOST_RUNS: u64 = 100_000;
+
 /// Where the runs of a case may be.
 #[derive(Debug)]
 pub(super) struct CasePlace {
@@ -125,7 +128,6 @@ impl CasePlace {
         let mut case = CaseFolder::new(self.id.clone(), None);
         case.folder.clone_from(&self.folder);
         let Some(path) = &self.path else { return case };
-        reader.forget_folders();
         let children = match list(path, reader) {
             Ok(children) => children,
             Err(error) => {
@@ -152,13 +154,16 @@ impl CaseFolder {
 
     /// Adds the runs that were planned and are not there.
     pub(super) fn add_planned(&mut self, configurations: &[Configuration], runs: u64) {
+        if runs > MOST_RUNS {
+            return self.problems.push(format!(
+                "iteration.json says that {} was to be run {runs} times, and nobody does that; only what is there is counted",
+                self.folder
+            ));
+        }
         for configuration in configurations {
-            let is_there = |number: u64| {
-                let is =
-                    |run: &RunFolder| run.number == number && run.configuration == *configuration;
-                self.runs.iter().any(is)
-            };
-            let missing: Vec<u64> = (1..=runs).filter(|number| !is_there(*number)).collect();
+            let here = self.runs.iter().filter(|run| run.configuration == *configuration);
+            let here: BTreeSet<u64> = here.map(|run| run.number).collect();
+            let missing: Vec<u64> = (1..=runs).filter(|number| !here.contains(number)).collect();
             self.runs.extend(missing.into_iter().map(|number| RunFolder {
                 path: None,
                 configuration: configuration.clone(),
@@ -214,18 +219,22 @@ impl CaseFolder {
             }
             return;
         }
+        // All that have a number of their own get it before the others: runs are paired by it.
         let mut taken = BTreeSet::new();
-        for run in runs {
-            let number = number_of(&run.name()).filter(|number| !taken.contains(number));
+        let own = |run: &&Entry| number_of(&run.name()).filter(|number| taken.insert(*number));
+        let numbers: Vec<Option<u64>> = runs.iter().map(own).collect();
+        let mut free = 1;
+        for (run, number) in runs.into_iter().zip(numbers) {
             let number = number.unwrap_or_else(|| {
-                let free = (1..u64::MAX).find(|number| !taken.contains(number)).unwrap_or(u64::MAX);
+                while !taken.insert(free) {
+                    free += 1;
+                }
                 self.problems.push(format!(
                     "{place}/{} has no number of its own and is counted as run {free}",
                     run.name()
                 ));
                 free
             });
-            taken.insert(number);
             let (path, configuration) = (Some(path.join(&run.file_name)), configuration.clone());
             self.runs.push(RunFolder { path, configuration, number });
         }

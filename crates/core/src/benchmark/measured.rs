@@ -41,7 +41,10 @@ pub(super) struct Measured {
     errors: Option<u64>,
     pub(super) overall_score: Option<Number>,
     pub(super) overall_efficiency: f64,
-    pub(super) run_passed: bool,
+    /// Whether it passed as a whole; nothing when that hangs on what the judge could not decide.
+    pub(super) run_passed: Option<bool>,
+    /// What the judge could not decide.
+    pub(super) judge_errors: u64,
     /// How the agent failed to complete, if it did.
     pub(super) outcome: Option<Outcome>,
     pub(super) skill_loaded: Option<bool>,
@@ -71,7 +74,7 @@ impl RunScore {
         let of_rubric = || graded.rubric.as_ref().map(|rubric| rubric.normalized * BEST_SCORE);
         Self {
             pass_rate: graded.pass_rate.as_f64(),
-            passed: graded.run_passed && outcome.is_none(),
+            passed: graded.run_passed == Some(true) && outcome.is_none(),
             score: graded.overall_score.map(Number::as_f64).or_else(of_rubric),
         }
     }
@@ -85,12 +88,13 @@ impl Measured {
         skill_loaded: Option<bool>,
         number: u64,
     ) -> Self {
-        let pass_rate = graded.pass_rate.as_f64();
+        let counts = (graded.total > 0).then_some([graded.passed, graded.failed, graded.total]);
+        let pass_rate = exact(graded.pass_rate, counts);
         let normalized = graded.rubric.as_ref().map(|rubric| rubric.normalized);
         Self {
             number,
             pass_rate: graded.pass_rate,
-            counts: (graded.total > 0).then_some([graded.passed, graded.failed, graded.total]),
+            counts,
             seconds: graded.seconds,
             tokens: graded.tokens,
             tool_calls: graded.tool_calls,
@@ -98,7 +102,8 @@ impl Measured {
             overall_score: graded.overall_score,
             overall_efficiency: normalized
                 .map_or(pass_rate, |normalized| f64::midpoint(pass_rate, normalized)),
-            run_passed: graded.run_passed && outcome.is_none(),
+            run_passed: if outcome.is_none() { graded.run_passed } else { Some(false) },
+            judge_errors: graded.judge_errors,
             outcome,
             skill_loaded,
             gate_passed: graded.gate_passed,
@@ -111,7 +116,7 @@ impl Measured {
 
     /// The gate stopped it before anybody could score its rubric: that half counts nothing.
     pub(super) fn stop_at_gate(&mut self) {
-        self.overall_efficiency = self.pass_rate.as_f64() / 2.0;
+        self.overall_efficiency = exact(self.pass_rate, self.counts) / 2.0;
     }
 
     /// The entry of the benchmark, without its verdicts; they come to their place when it is written.
@@ -130,7 +135,8 @@ impl Measured {
             rubric_normalized: normalized.map(rounded),
             overall_efficiency: Some(rounded(self.overall_efficiency)),
             overall_score: self.overall_score,
-            run_passed: Some(self.run_passed),
+            run_passed: self.run_passed,
+            judge_errors: (self.judge_errors > 0).then_some(self.judge_errors),
             extra: Extra::new(),
         };
         BenchmarkRun {
@@ -146,6 +152,19 @@ impl Measured {
             extra: Extra::new(),
         }
     }
+}
+
+/// The pass rate before it was rounded: what is computed from it is rounded once.
+fn exact(pass_rate: Number, counts: Option<[u64; 3]>) -> f64 {
+    let stated = pass_rate.as_f64();
+    let counted = counts.map(|[passed, _, total]| number(passed) / number(total));
+    // Half of the last decimal.
+    counted.filter(|counted| (counted - stated).abs() <= 0.000_05).unwrap_or(stated)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a grading has few expectations")]
+fn number(count: u64) -> f64 {
+    count as f64
 }
 
 fn rounded(number: f64) -> Number {

@@ -14,7 +14,7 @@
 //! - `timed_out`, and every other end that the agent itself brought about ([`Reason::is_result`]): measured. The time
 //!   limit is part of the task, so an agent that does not finish has failed it; with a grading its verdicts count,
 //!   without one its pass rate is 0, and it never passes as a whole.
-//! - every other end (a rate limit, a refused key, a crash, an interruption): an accident of the measurement,
+//! - every other end (a rate limit, a refused key, a machine without room): an accident of the measurement,
 //!   unmeasured. In a paired difference the run of the same number in the other configuration is left out too.
 //! - no grading, one that cannot be read, one without a single verdict, or a planned run that is not there: unmeasured.
 //!
@@ -53,7 +53,8 @@ pub use layout::find_iteration;
 pub(crate) use measured::RunScore;
 pub(crate) use reading::{failed_in, score_of};
 use skillgauge_format::evals::{
-    Benchmark, BenchmarkStatistics, DifferenceVerdict, EvalFeedbackAggregate,
+    Benchmark, BenchmarkStatistics, DifferenceOver, DifferenceStatistics, DifferenceVerdict,
+    EvalFeedbackAggregate,
 };
 use skillgauge_format::part::Timestamp;
 
@@ -173,9 +174,8 @@ impl Aggregate {
 
     /// The content of `benchmark.json`, as it was written.
     pub fn benchmark(&self) -> Result<Benchmark, BenchmarkError> {
-        let text = self.to_json()?;
-        let read = skillgauge_format::read(text.as_bytes());
-        read.map(|found| found.value).map_err(|source| BenchmarkError::Changed { source })
+        // It is ours, so the limits for files of others do not hold: one of many runs is larger.
+        serde_json::from_str(&self.to_json()?).map_err(|source| BenchmarkError::Changed { source })
     }
 
     /// Intervals, differences and verdicts.
@@ -190,7 +190,11 @@ impl Aggregate {
         if differences.iter().any(|found| found.verdict == DifferenceVerdict::Worse) {
             return Standing::Worse;
         }
-        if self.runs().next().is_none() || differences.iter().any(|found| found.cases == 0) {
+        // A skill that was loaded in no run is an answer: that over the runs that loaded it is only a closer look.
+        let is_empty = |found: &DifferenceStatistics| {
+            found.cases == 0 && found.over == DifferenceOver::Assigned
+        };
+        if self.runs().next().is_none() || differences.iter().any(is_empty) {
             return Standing::Broken;
         }
         Standing::Fine

@@ -61,6 +61,7 @@ pub(super) fn write(
     let mut analyst = Analyst { iteration, configurations, roles, summary, statistics, notes };
     analyst.differences();
     analyst.unmeasured();
+    analyst.undecided();
     analyst.notes.extend(iteration.mixture.warnings());
     analyst.loading();
     analyst.cases();
@@ -113,6 +114,21 @@ impl Analyst<'_> {
         if failed > 0 {
             let runs = plural(failed, "run did", "runs did");
             self.note(format!("{runs} not complete and cannot pass as a whole: {failed_by}"));
+        }
+    }
+
+    fn undecided(&mut self) {
+        let runs = self.iteration.cases.iter().flat_map(CaseRuns::all_measured);
+        let (runs, gaps) = runs
+            .filter(|run| run.judge_errors > 0)
+            .fold((0, 0), |found, run| (found.0 + 1, found.1 + run.judge_errors));
+        if runs > 0 {
+            self.note(format!(
+                "the judge left {} of {} undecided: they are in no rate, and the run is neither passed nor failed by them; \
+                 `skillgauge grade` asks again",
+                plural(gaps, "expectation", "expectations"),
+                plural(runs, "run", "runs"),
+            ));
         }
     }
 

@@ -125,7 +125,7 @@ fn fields<'t>(
 }
 
 /// The fields of a grading that matter.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "expectations",
     "summary",
     "rubric_scores",
@@ -136,6 +136,7 @@ const FIELDS: [&str; 14] = [
     "eval_feedback",
     "gate_passed",
     "run_record",
+    "judge_errors",
     // Shapes and names of others.
     "results",
     "assertion_results",
@@ -175,6 +176,14 @@ impl Document {
                 self.graded.facts = cursor.optional(facts)?;
                 Some(())
             }
+            "judge_errors" => cursor
+                .optional(|cursor| {
+                    cursor.array(|cursor| {
+                        self.graded.judge_errors += 1;
+                        cursor.skip()
+                    })
+                })
+                .map(drop),
             "rubric_scores" => {
                 cursor.optional(|cursor| self.scores(cursor, &mut keeper.dimensions)).map(drop)
             }

@@ -153,6 +153,11 @@ fn read_files(path: &Path, hands: &mut Hands) -> Files {
             reading.state = Err(Unmeasured::new("unreadable", reason));
             return reading;
         }
+        Parsed::Value(graded) if graded.total == 0 && graded.judge_errors > 0 => {
+            let reason = "the judge decided nothing; `skillgauge grade` asks it again";
+            reading.state = Err(Unmeasured::new("judge_error", reason));
+            return reading;
+        }
         Parsed::Value(graded) => graded,
     };
     match times {

@@ -130,6 +130,8 @@ impl Desk {
         if subject.expects_rubric(&case) == Some(true) {
             read.stop_at_gate(&case);
         }
+        // What was read may wait long for its turn.
+        self.hands.reader.close_folders();
         self.is_expected = case.id == place.id && !case.runs.is_empty();
         (self.case, self.folder) = (Some(read), Some(case));
     }

@@ -47,7 +47,8 @@ pub(super) fn write(
 /// The runs, and what they come to.
 type Found = (Iteration, Conclusions);
 
-/// Writes each case as soon as it is read; nothing when one of them is not what the name of its folder says.
+/// Writes each case as soon as it is read; nothing when one of them is not what the name of its folder says, or when there is
+/// none.
 pub(super) fn write_early(
     path: &Path,
     subject: &Subject<'_>,
@@ -70,6 +71,10 @@ pub(super) fn write_early(
             is_expected &= desk.is_expected;
             if is_expected { document.add(&desk.text) } else { Err(io::Error::other("unexpected")) }
         })?;
+        if iteration.cases.is_empty() {
+            is_expected = false;
+            return Err(io::Error::other("no runs"));
+        }
         let conclusions = Conclusions::of(&iteration, &subject.folder, metadata, seed);
         document.end(&conclusions.frame)?;
         Ok((iteration, conclusions))

@@ -45,6 +45,9 @@ pub struct ConfigurationStatistics {
     pub timed_out: u64,
     /// Measured runs that passed as a whole.
     pub passed: u64,
+    /// Measured runs of which nobody can say whether they passed as a whole, because the judge left something undecided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<u64>,
     /// The mean pass rate over cases, each case the mean of its runs, with its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
@@ -195,6 +198,9 @@ pub struct CaseConfiguration {
     pub runs: u64,
     /// Runs that passed as a whole.
     pub passed: u64,
+    /// Measured runs of which nobody can say whether they passed as a whole, because the judge left something undecided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<u64>,
     /// Mean of the runs' pass rates.
     pub pass_rate: Number,
     /// Their sample standard deviation.

@@ -196,8 +196,9 @@ impl Reason {
         }
     }
 
-    /// Whether the agent itself brought it to this end, so that it says something about the skill. Everything else is
-    /// the fault of a service, a login or a machine: no result, and worth another try when the cause is gone.
+    /// Whether the agent itself brought it to this end, so that it says something about the skill: a run that is tried
+    /// until the agent does not crash says too much good. Everything else is the fault of a service, a login or a
+    /// machine: no result, and worth another try when the cause is gone.
     pub const fn is_result(self) -> bool {
         match self {
             Self::Completed
@@ -209,7 +210,8 @@ impl Reason {
             | Self::MaxOutputTokens
             | Self::Refusal
             | Self::MaxTurns
-            | Self::Budget => true,
+            | Self::Budget
+            | Self::Crashed => true,
             Self::RateLimit
             | Self::UsageLimit
             | Self::SpendLimit
@@ -227,7 +229,6 @@ impl Reason {
             | Self::NoTerminalEvent
             | Self::MalformedStream
             | Self::StartFailed
-            | Self::Crashed
             | Self::Other => false,
         }
     }

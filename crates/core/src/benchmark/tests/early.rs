@@ -109,6 +109,15 @@ fn a_case_with_another_id_than_its_folder_is_put_where_it_belongs() {
 }
 
 #[test]
+fn a_plan_without_a_case_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    plan(&folder, 0, false);
+    let refused = write(&folder.iteration(), &settings()).unwrap_err();
+    assert!(matches!(refused, BenchmarkError::NoRuns { .. }), "{refused}");
+    assert_eq!(names(&folder.iteration()), ["iteration.json", "suite.json"]);
+}
+
+#[test]
 fn a_folder_that_is_no_case_does_not_stand_in_the_benchmark() {
     let folder = Folder::new();
     plan(&folder, 1, false);

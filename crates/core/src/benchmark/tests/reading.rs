@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
+use skillgauge_format::json::Number;
 
 use super::*;
 
@@ -106,7 +107,7 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
         .outcome("eval-1/with_skill/run-1", "completed", "completed")
         .run("eval-1/with_skill/run-2", &[false])
         .outcome("eval-1/with_skill/run-2", "rate_limited", "rate_limit")
-        .outcome("eval-1/with_skill/run-3", "failed", "crashed")
+        .outcome("eval-1/with_skill/run-3", "failed", "server_error")
         .file("eval-1/with_skill/run-4/outputs/a.txt", "x")
         .file("eval-1/with_skill/run-5/grading.json", "{\"expectations\": [")
         .json(
@@ -130,13 +131,14 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
             (3, "failed"),
             (4, "not_graded"),
             (5, "unreadable"),
-            (6, "unreadable")
+            (6, "judge_error")
         ]
     );
     assert_note(
         &found,
-        "5 runs were not measured and in no rate: 1 failed (crashed), 1 not_graded (there is no grading.json), \
-         1 rate_limited (rate_limit), 2 unreadable (grading.json: ",
+        "5 runs were not measured and in no rate: 1 failed (server_error), \
+         1 judge_error (the judge decided nothing; `skillgauge grade` asks it again), \
+         1 not_graded (there is no grading.json), 1 rate_limited (rate_limit), 1 unreadable (grading.json: ",
     );
     assert!(found.to_markdown().contains("- 1, with_skill, run 2: rate_limited (rate_limit)"));
 }
@@ -149,16 +151,75 @@ fn an_agent_that_runs_out_of_time_has_failed() {
         .outcome("eval-1/with_skill/run-1", "timed_out", "timeout")
         .outcome("eval-1/with_skill/run-2", "timed_out", "silence")
         // The agent's own doing, by the table of reasons.
-        .outcome("eval-1/with_skill/run-3", "failed", "max_turns");
+        .outcome("eval-1/with_skill/run-3", "failed", "max_turns")
+        .outcome("eval-1/with_skill/run-4", "failed", "crashed");
     let found = folder.aggregate();
     assert_eq!(found.frame.unmeasured, None);
-    assert_eq!(pass_rate(&found, "with_skill"), Some(0.3333));
+    assert_eq!(pass_rate(&found, "with_skill"), Some(0.25));
     let statistics = &found.frame.statistics.as_ref().unwrap().configurations["with_skill"];
-    assert_eq!((statistics.runs, statistics.passed, statistics.timed_out), (3, 0, 2));
+    assert_eq!((statistics.runs, statistics.passed, statistics.timed_out), (4, 0, 2));
     assert_note(
         &found,
-        "3 runs did not complete and cannot pass as a whole: 1 failed, 2 timed_out",
+        "4 runs did not complete and cannot pass as a whole: 2 failed, 2 timed_out",
     );
+}
+
+#[test]
+fn what_the_judge_left_undecided_makes_no_run_pass_and_none_fail() {
+    let folder = Folder::new();
+    let with_gap = |verdicts: &[bool]| {
+        let mut graded = grading(verdicts);
+        graded["judge_errors"] = json!(["e9: the judge was down"]);
+        graded
+    };
+    folder
+        .run("eval-1/with_skill/run-1", &[true, true])
+        .json("eval-1/with_skill/run-2/grading.json", &with_gap(&[true, true]))
+        .json("eval-1/with_skill/run-3/grading.json", &with_gap(&[true, false]));
+    let found = folder.aggregate();
+    let written = as_json(&found);
+    let passed: Vec<&Value> = written["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| &run["result"]["run_passed"])
+        .collect();
+    assert_eq!(passed, [&json!(true), &Value::Null, &json!(false)]);
+    assert_eq!(written["runs"][1]["result"]["judge_errors"], 1);
+    let statistics = &found.frame.statistics.as_ref().unwrap().configurations["with_skill"];
+    assert_eq!((statistics.runs, statistics.passed, statistics.undecided), (3, 1, Some(1)));
+    assert_eq!(statistics.run_pass_rate.as_ref().unwrap().mean, Number::Float(0.5));
+    assert_eq!(statistics.pass_at_k.len(), 2, "two runs were decided");
+    assert!(found.failed_cases().is_empty(), "one of two that were decided");
+    assert_note(&found, "the judge left 2 expectations of 2 runs undecided");
+}
+
+#[test]
+fn a_run_that_has_a_number_keeps_it_whatever_the_others_are_called() {
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true])
+        .run("eval-1/with_skill/run1", &[false])
+        .run("eval-1/with_skill/run-2", &[true])
+        .run("eval-1/with_skill/run-last", &[false]);
+    let found = folder.aggregate();
+    let rates: Vec<(u64, f64)> =
+        found.runs().map(|run| (run.number, run.pass_rate.as_f64())).collect();
+    assert_eq!(rates, [(1, 1.0), (2, 1.0), (3, 0.0), (4, 0.0)]);
+    assert_note(&found, "eval-1/with_skill/run1 has no number of its own and is counted as run 3");
+}
+
+#[test]
+fn a_record_with_an_absurd_number_of_runs_is_a_problem_and_no_work() {
+    let folder = Folder::new();
+    let text = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../format/testdata/skillgauge/iteration.json"
+    ));
+    let mut record: Value = serde_json::from_str(text).unwrap();
+    record["runs_per_configuration"] = u32::MAX.into();
+    folder.json("iteration.json", &record).run("eval-1/with_skill/run-1", &[true]);
+    assert_note(&folder.aggregate(), "eval-1 was to be run 4294967295 times");
 }
 
 #[test]
