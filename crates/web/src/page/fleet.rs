@@ -70,20 +70,21 @@ fn workers(status: &Json) -> Table {
 }
 
 fn plans(status: &Json) -> Table {
+    // What people look for comes first: on a narrow screen the rest is out of sight.
     let columns = [
-        ("plan", Align::Left),
         ("skill", Align::Left),
-        ("agent", Align::Left),
         ("state", Align::Left),
-        ("done", Align::Left),
+        ("done", Align::Right),
         ("running", Align::Right),
         ("queued", Align::Right),
+        ("runs a minute", Align::Right),
+        ("time left", Align::Right),
         ("not completed", Align::Right),
         ("lost", Align::Right),
         ("graded", Align::Right),
         ("to grade", Align::Right),
-        ("runs a minute", Align::Right),
-        ("time left", Align::Right),
+        ("agent", Align::Left),
+        ("plan", Align::Left),
     ];
     let mut table = Table::new("fleet-plans", "Plans", &columns);
     for plan in items(status, "plans") {
@@ -98,19 +99,19 @@ fn plans(status: &Json) -> Table {
             count(plan, "planned").unwrap_or_default()
         );
         table.row(vec![
-            of("id"),
             of("skill"),
-            of("agent"),
             of("state"),
             done.into(),
             cell(plan, "running"),
             cell(plan, "queued"),
+            rate.map_or_else(|| show::UNKNOWN.to_owned(), |rate| format!("{rate:.1}")).into(),
+            show::seconds(left).into(),
             bad_when_any(plan, "failed"),
             bad_when_any(plan, "lost"),
             cell(plan, "graded"),
             cell(plan, "grades_queued"),
-            rate.map_or_else(|| show::UNKNOWN.to_owned(), |rate| format!("{rate:.1}")).into(),
-            show::seconds(left).into(),
+            of("agent"),
+            of("id"),
         ]);
     }
     table.finish()
