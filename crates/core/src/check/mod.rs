@@ -26,6 +26,8 @@ mod scope;
 mod stored;
 mod target;
 mod trace;
+mod unkept;
+mod unseen;
 mod verdict;
 
 pub use compile::{CheckProblem, CheckProblemKind, CompiledChecks, compile, compile_suite};
@@ -43,6 +45,7 @@ use skillgauge_format::part::Tally;
 use compile::{Check, Test};
 use evidence::Evidence;
 use outputs::Outputs;
+use unkept::Unkept;
 use verdict::{Finding, Verdict};
 
 /// Why checks could not be carried out at all.
@@ -67,10 +70,11 @@ pub fn evaluate(
     checks: &CompiledChecks,
     context: &CheckContext<'_>,
 ) -> Result<Structural, CheckError> {
+    let record = context.run_dir.join("run.json");
     let outputs = if checks.look_at_files() {
-        Outputs::list(context.outputs)?
+        Outputs::list(context.outputs, &record)?
     } else {
-        Outputs::none(context.outputs)
+        Outputs::none(context.outputs, &record)
     };
     let mut expectations = Vec::with_capacity(checks.checks.len());
     for check in &checks.checks {
@@ -116,7 +120,7 @@ fn find(
             let end = context.scripts.run(&call);
             let end =
                 end.map_err(|source| CheckError::Script { check: check.id.clone(), source })?;
-            end.finding()
+            end.finding(outputs)
         }
         Test::JsonSchema(glob, schema) => json::obeys(outputs, glob, schema),
         Test::JsonPath(glob, path, wanted) => json::has(outputs, glob, path, wanted),
@@ -135,7 +139,7 @@ fn find(
 }
 
 impl ScriptEnd {
-    fn finding(&self) -> Finding {
+    fn finding(&self, outputs: &Outputs) -> Finding {
         let mut evidence = Evidence::new();
         let verdict = match self.outcome {
             ScriptOutcome::Exited(0) => Verdict::Holds,
@@ -149,6 +153,11 @@ impl ScriptEnd {
             ScriptOutcome::TimedOut(seconds) => format!("stopped after {seconds} seconds"),
             ScriptOutcome::Cancelled => "stopped before it had ended".to_owned(),
         });
+        let unseen = outputs.unkept().ok().flatten().map_or(0, Unkept::count);
+        if unseen > 0 {
+            let files = if unseen == 1 { "file" } else { "files" };
+            evidence.note(format!("{unseen} {files} of the run were not kept for it to see"));
+        }
         for line in &self.last_lines {
             evidence.add(evidence::line(line));
         }
