@@ -22,6 +22,7 @@ mod json_schema;
 mod markdown;
 mod needle;
 mod outputs;
+mod problem;
 mod scope;
 mod stored;
 mod target;
@@ -30,12 +31,13 @@ mod unkept;
 mod unseen;
 mod verdict;
 
-pub use compile::{CheckProblem, CheckProblemKind, CompiledChecks, compile, compile_suite};
+pub use compile::{CompiledChecks, compile, compile_suite};
 pub use context::{CheckContext, ScriptCall, ScriptEnd, ScriptError, ScriptOutcome, ScriptRunner};
 pub use glob::GlobProblem;
 pub use json_path::PathProblem;
 pub use json_schema::SchemaProblem;
 pub use outputs::OutputsError;
+pub use problem::{CheckProblem, CheckProblemKind, field_problems};
 pub use stored::{StoredRun, StoredRunError};
 pub use target::{CheckTarget, TargetError};
 
