@@ -24,7 +24,9 @@ pub(super) fn contains(outputs: &Outputs, glob: &Glob, needle: &Needle) -> Findi
         match needle.find(&file.text, 0) {
             Ok(hit) => {
                 searched += 1;
-                hit.iter().for_each(|hit| evidence.add(file.shown(path, hit)));
+                if let Some(hit) = hit {
+                    evidence.add(file.shown(path, &hit));
+                }
             }
             Err(error) => unseen.add_reason(path, &error.to_string()),
         }

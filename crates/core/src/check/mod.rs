@@ -157,8 +157,8 @@ impl ScriptEnd {
         });
         let unseen = outputs.unkept().ok().flatten().map_or(0, Unkept::count);
         if unseen > 0 {
-            let files = if unseen == 1 { "file" } else { "files" };
-            evidence.note(format!("{unseen} {files} of the run were not kept for it to see"));
+            let were = if unseen == 1 { "file of the run was" } else { "files of the run were" };
+            evidence.note(format!("{unseen} {were} not kept for it to see"));
         }
         for line in &self.last_lines {
             evidence.add(evidence::line(line));

@@ -186,7 +186,9 @@ impl Outputs {
         self.note_links(glob, &mut evidence);
         let doubts = self.doubts(glob);
         let verdict = if doubts.is_empty() { Verdict::Fails } else { Verdict::Unknown };
-        doubts.into_iter().for_each(|doubt| evidence.note(doubt));
+        for doubt in doubts {
+            evidence.note(doubt);
+        }
         Finding::new(verdict, evidence)
     }
 
@@ -226,7 +228,9 @@ impl Outputs {
         } else {
             Verdict::Unknown
         };
-        doubts.into_iter().for_each(|doubt| evidence.note(doubt));
+        for doubt in doubts {
+            evidence.note(doubt);
+        }
         self.name_all(glob, &mut evidence);
         Finding::new(verdict, evidence)
     }

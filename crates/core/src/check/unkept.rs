@@ -127,8 +127,9 @@ impl Unkept {
             doubts.push("the run left more files than were looked at".to_owned());
         }
         if self.unnamed > 0 {
-            let (number, files) = (self.unnamed, plural(self.unnamed));
-            doubts.push(format!("{number} more {files} of the run were not kept, nor their names"));
+            let were =
+                if self.unnamed == 1 { "file of the run was" } else { "files of the run were" };
+            doubts.push(format!("{} more {were} not kept, nor named", self.unnamed));
         }
         let mut folders = self.folders.iter().filter(|folder| matters(folder));
         if let Some(folder) = folders.next() {
@@ -147,7 +148,9 @@ impl Unkept {
     fn new(produced: Produced) -> Self {
         let Produced { files, notes, unlisted } = produced;
         let mut unkept = Self::default();
-        files.iter().for_each(|entry| unkept.add(entry));
+        for entry in &files {
+            unkept.add(entry);
+        }
         let listed = unlisted.files.len() + unlisted.others.len() + unlisted.deleted.len();
         // Records from before names were kept have only the number.
         let left_out: u64 = notes.iter().map(|note| note.left_out).sum();
@@ -179,10 +182,6 @@ impl Unkept {
             _ => self.files.push((path, "could not be kept")),
         }
     }
-}
-
-fn plural(count: u64) -> &'static str {
-    if count == 1 { "file" } else { "files" }
 }
 
 /// A record writes a backslash twice; bytes that are no text keep the form that they have there.

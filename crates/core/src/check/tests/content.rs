@@ -215,7 +215,7 @@ fn files_without_a_name_leave_in_doubt_what_they_could_change() {
         evidence
     };
     let evidence = undecided(&run, json!({"type": "file_absent", "pattern": "*.txt"}));
-    assert!(evidence.ends_with("95000 more files of the run were not kept, nor their names"));
+    assert!(evidence.ends_with("95000 more files of the run were not kept, nor named"));
     undecided(&run, json!({"type": "file_exists", "pattern": "*.txt", "not": true}));
     undecided(&run, json!({"type": "file_not_contains", "pattern": "*", "match": "y"}));
     undecided(&run, json!({"type": "diff_scope", "allow": ["a.log"]}));
