@@ -64,8 +64,7 @@ fn elsewhere(unkept: &Unkept) -> impl Iterator<Item = (&Path, &'static str)> {
     let deleted = unkept.deleted.iter().map(|path| (path.as_path(), "deleted"));
     let files = unkept.files.iter().map(|(path, _)| (path.as_path(), "not kept"));
     let links = unkept.links.iter().map(|(path, _)| (path.as_path(), "not kept"));
-    let others = unkept.others.iter().map(|path| (path.as_path(), "not kept"));
-    deleted.chain(files).chain(links).chain(others)
+    deleted.chain(files).chain(links)
 }
 
 /// Whether a file is an input of the case with the same bytes. An input lies in the work folder under its own path or

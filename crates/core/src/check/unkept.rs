@@ -20,10 +20,8 @@ const MOST_BYTES: u64 = 512 << 20;
 pub(super) struct Unkept {
     /// Files that were there at the end, and why they were not kept.
     pub(super) files: Vec<(PathBuf, &'static str)>,
-    /// Links that lead to no file.
+    /// Links that lead to no file, pipes and the like.
     pub(super) links: Vec<(PathBuf, Link)>,
-    /// Pipes and the like.
-    pub(super) others: Vec<PathBuf>,
     /// What is not there any more.
     pub(super) deleted: Vec<PathBuf>,
     /// Folders that could not be listed.
@@ -34,7 +32,7 @@ pub(super) struct Unkept {
     pub(super) is_partial: bool,
 }
 
-/// Why a link is no file.
+/// Why a link, or what else is there, is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Out,
@@ -42,6 +40,9 @@ pub(super) enum Link {
     Nowhere,
     /// An old record does not say where it leads.
     Somewhere,
+    Special,
+    /// Past the files that are listed, a record does not tell links from pipes.
+    LinkOrSpecial,
 }
 
 impl fmt::Display for Link {
@@ -51,6 +52,8 @@ impl fmt::Display for Link {
             Self::Folder => "is a link to a folder, which is not followed",
             Self::Nowhere => "is a link that leads to no file",
             Self::Somewhere => "is a link that was not followed",
+            Self::Special => "is a pipe, socket or device",
+            Self::LinkOrSpecial => "is no file, but a link to none, a pipe or the like",
         })
     }
 }
@@ -158,7 +161,8 @@ impl Unkept {
         unkept.is_partial = notes.iter().any(|note| note.note == "too_many_entries");
         let past = |path: &String| (named(path), "past the number of files that are kept");
         unkept.files.extend(unlisted.files.iter().map(past));
-        unkept.others.extend(unlisted.others.iter().map(|path| named(path)));
+        let other = |path: &String| (named(path), Link::LinkOrSpecial);
+        unkept.links.extend(unlisted.others.iter().map(other));
         unkept.deleted.extend(unlisted.deleted.iter().map(|path| named(path)));
         unkept.folders.extend(unlisted.folders.iter().map(|path| named(path)));
         unkept
@@ -178,7 +182,7 @@ impl Unkept {
             "leads_to_folder" => self.links.push((path, Link::Folder)),
             "leads_nowhere" => self.links.push((path, Link::Nowhere)),
             "nothing" if is_link => self.links.push((path, Link::Somewhere)),
-            "nothing" => self.others.push(path),
+            "nothing" => self.links.push((path, Link::Special)),
             _ => self.files.push((path, "could not be kept")),
         }
     }

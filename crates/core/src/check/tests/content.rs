@@ -248,11 +248,13 @@ fn links_of_the_record_are_named() {
         link("old.txt", "nothing"),
         link("lib64", "leads_to_folder"),
     ];
-    let run = recorded(&links, &json!({})).output("lib/a.py", "");
+    let more = json!({"unlisted": {"others": ["past.txt"]}});
+    let run = recorded(&links, &more).output("lib/a.py", "");
     for (pattern, expected) in [
         ("out.txt", "is a link that leads out of outputs/ and is not followed"),
         ("gone.txt", "is a link that leads to no file"),
         ("old.txt", "is a link that was not followed"),
+        ("past.txt", "is no file, but a link to none, a pipe or the like"),
     ] {
         let (passed, evidence) = run.check(json!({"type": "file_exists", "pattern": pattern}));
         assert!(!passed, "{pattern}");
