@@ -14,6 +14,7 @@ mod progress;
 mod project;
 mod session;
 mod settings;
+mod suite;
 
 pub use commands::fleet::FLEET_VARIABLES;
 pub use exit_code::ExitCode;

@@ -15,12 +15,15 @@ cannot run, a keyword of a schema that is not understood) is said before anythin
 
 Every check has an `id`, a `type` and a `description`. With `critical: true` the structural gate closes when it fails, and the judge is not \
 asked. With `not: true` it passes when its statement is false. A check that could not be decided (a missing transcript, a file that is \
-too large) fails either way, and its evidence says why.
+too large or was not kept) fails either way, and its evidence says why.
 
 **Files.** A `pattern` is a glob over the run's `outputs/`: without `/` it matches file names at any depth, with `/` paths relative to \
-`outputs/`; `*`, `?`, `[a-z]`, `**` and `{a,b}` work. Hidden files match only when the pattern names them, as in `.github/**`. Links are \
-not followed out of `outputs/`. Files are read as Python reads text: as UTF-8, with every line end as a newline. Binary files are not \
-searched, nor are files of more than 32 MiB; the evidence names them.
+`outputs/`; `*`, `?`, `[a-z]`, `**` and `{a,b}` work. Hidden files match only when the pattern names them, as in `.github/**`. Files that \
+the run left and that were not kept (larger than 32 MiB, past the 5,000th, past 256 MiB in all) count as there: `run.json` has their names, and what \
+is in them is not decided. Links are not followed out of `outputs/`, nor to folders; a link to a file of the work folder is kept as a copy of \
+that file. Files are read as Python reads text: as UTF-8, with every line end as a newline and U+FFFD for bytes that are no text. Binary files \
+are read in the same way, and the evidence says so. UTF-16 and files of more than 32 MiB are not searched, so a check that depends on them is not \
+decided.
 
 **Texts.** `match` is a text, `match_any` a list of which one is enough, `match_regex` a regular expression as Python's `re.search` reads it: \
 `(?P<name>...)`, `(?P=name)`, look-around, conditionals, inline flags, `\\Z`. `$` matches before a final newline, `^` and `$` match at lines \

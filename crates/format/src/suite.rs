@@ -57,6 +57,10 @@ impl Suite {
         let mut report = Report::new(bytes);
         let suite = read::parse_into(bytes, &mut report).and_then(|document| {
             let root = At::root(&document.root);
+            // Items of both sorts are an error that its rules report, beside everything else.
+            if dialect::guess(root.node()) == Some(Dialect::Evals) {
+                return read::read_document(&document, &mut report).map(SuiteFile::Evals);
+            }
             match dialect::detect(&root, &mut report)? {
                 Dialect::Cases => read::read_document(&document, &mut report).map(SuiteFile::Cases),
                 Dialect::Evals => read::read_document(&document, &mut report).map(SuiteFile::Evals),

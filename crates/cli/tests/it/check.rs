@@ -119,6 +119,37 @@ fn a_run_that_cannot_be_checked_is_no_failed_check() {
 }
 
 #[test]
+fn a_workspace_that_somebody_writes_to_is_left_alone() {
+    let project = project();
+    project.file("w/iteration-1/iteration.json", "{}");
+    let lock = std::fs::File::create(project.path().join("w/.lock")).unwrap();
+    lock.lock().unwrap();
+    let holder =
+        json!({"command": "skillgauge run x", "process": 7, "since": "2026-01-01T00:00:00Z"});
+    project.file("w/.lock", holder.to_string());
+    let output = project.output(&["check", "w/iteration-1"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("is in use by `skillgauge run x` (process 7"), "{said}");
+    let result = "w/iteration-1/eval-1/with_skill/run-1/structural.json";
+    assert!(!project.path().join(result).exists());
+    drop(lock);
+    assert_eq!(project.exit_code(&["check", "w/iteration-1"]), Some(1));
+    assert!(project.path().join(result).exists());
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_told_once() {
+    let project = project();
+    let run = "w/iteration-1/eval-1/with_skill/run-1";
+    project.file(&format!("{run}/structural.json/in-the-way"), "");
+    let output = project.output(&["check", run]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("s a directory").count(), 1, "{said}");
+}
+
+#[test]
 fn the_skill_is_handed_to_scripts() {
     let project = project();
     project.good_skill("skills/testing");

@@ -340,6 +340,46 @@ fn bad_input_is_refused_before_anything_is_run() {
 }
 
 #[test]
+fn everything_that_is_wrong_with_a_suite_is_said_at_once_with_its_place() {
+    let project = greeter();
+    let suite = r#"{
+  "skill_name": "another",
+  "evals": [
+    {"id": 1, "prompt": "x", "files": ["../out.txt", "gone.txt"], "structural_expectations": [
+      {"id": "S1", "type": "file_contains", "description": "d", "pattern": "[", "match_regex": "("},
+      {"id": "S2", "type": "file_count", "description": "d", "pattern": "a", "count": -1}
+    ]},
+    {"id": 1, "prompt": "y", "expectations": ["z"]},
+    {"id": 3, "prompt": "y", "should_trigger": true}
+  ]
+}
+"#;
+    project.file("bad.json", suite);
+    let output = run(&project, &["--evals", "bad.json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    for expected in [
+        "warning: bad.json:2:17: $.skill_name: the suite is for \"another\", the skill is \"greeter\"",
+        "bad.json:4:40: $.evals[0].files[0]: \"../out.txt\" leads out of the folder",
+        "bad.json:4:54: $.evals[0].files[1]: the input file \"gone.txt\" does not exist (looked in ",
+        "bad.json:5:76: $.evals[0].structural_expectations[0].pattern: eval 1, check S1: `pattern`: ",
+        "bad.json:5:96: $.evals[0].structural_expectations[0].match_regex: eval 1, check S1: ",
+        "bad.json:6:87: $.evals[0].structural_expectations[1].count: expected a non-negative integer",
+        "bad.json:8:12: $.evals[1].id: the eval id \"1\" is already taken",
+        "bad.json:9:5: $.evals[2]: this item has `should_trigger`",
+    ] {
+        assert!(said.contains(expected), "{expected}\n{said}");
+    }
+    let one = suite.replace("\"id\": 1, \"prompt\": \"y\"", "\"id\": 2, \"prompt\": \"y\"");
+    let one =
+        one.replace("\"../out.txt\", ", "").replace("\"[\"", "\"a\"").replace("\"(\"", "\"a\"");
+    let one = one.replace("-1}", "1}").replace(", \"should_trigger\": true", "");
+    project.file("one.json", one);
+    let output = run(&project, &["--evals", "one.json", "--case", "2", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "inputs of other cases: {}", stderr(&output));
+}
+
+#[test]
 fn results_for_ci_systems_name_what_failed() {
     let project = greeter();
     set_agent(&project, "SKILLGAUGE_SKILLS=/nowhere");

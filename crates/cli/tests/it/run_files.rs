@@ -93,6 +93,47 @@ fn an_input_that_the_agent_deletes_is_outside_of_the_scope() {
     }
 }
 
+/// Here and through a fleet, whose archives carry no links.
+#[test]
+fn checks_know_of_files_that_were_not_kept_and_of_links() {
+    let project = greeter();
+    project.file("greeter/evals/files/keep.txt", "keep me\n");
+    let checks = [
+        json!({"type": "file_absent", "pattern": "big.log"}),
+        json!({"type": "file_not_contains", "pattern": "*.log", "match": "x"}),
+        json!({"type": "file_contains", "pattern": "inner.txt", "match": "keep me"}),
+        json!({"type": "file_exists", "pattern": "elsewhere.txt"}),
+    ];
+    let numbered = checks.iter().enumerate().map(|(number, check)| {
+        let mut check = check.clone();
+        check["id"] = format!("S{number}").into();
+        check["description"] = "d".into();
+        check
+    });
+    let suite = json!({"skill_name": "greeter", "evals": [{
+        "id": 1, "prompt": "Greet", "files": ["evals/files/keep.txt"],
+        "structural_expectations": numbered.collect::<Vec<_>>(),
+    }]});
+    write(&project, "greeter/evals/evals.json", &suite);
+    set_agent(
+        &project,
+        "truncate -s 33M big.log; ln -s keep.txt inner.txt; ln -s /etc/passwd elsewhere.txt",
+    );
+    for (iteration, fleet) in [(1, &[][..]), (2, &["--fleet", "local"])] {
+        run(&project, &[&["--runs", "1", "--baseline", "none", "--fresh"], fleet].concat());
+        let folder = format!("greeter-workspace/iteration-{iteration}/eval-1/with_skill/run-1");
+        let structural = read(&project, &format!("{folder}/structural.json"));
+        let found: Vec<_> = structural["expectations"].as_array().unwrap().iter().collect();
+        let verdicts: Vec<_> = found.iter().map(|check| &check["passed"]).collect();
+        assert_eq!(verdicts, [false, false, true, false], "{structural:#}");
+        let evidence = |number: usize| found[number]["evidence"].as_str().unwrap();
+        assert_eq!(evidence(0), "Found: big.log (too large to be kept)");
+        assert!(evidence(1).starts_with("Not decided: "), "{}", evidence(1));
+        assert!(evidence(3).contains("is a link that leads out of outputs/"), "{}", evidence(3));
+        assert!(!project.path().join(&folder).join("outputs/elsewhere.txt").exists());
+    }
+}
+
 #[test]
 fn an_iteration_that_was_killed_before_it_began_takes_no_number() {
     let project = greeter();

@@ -3,13 +3,13 @@
 use skillgauge_format::evals::{CheckType, Operator, StructuralExpectation};
 use skillgauge_format::{Case, Suite};
 
-use super::glob::{Glob, GlobProblem, NameGlob};
+use super::glob::{Glob, NameGlob};
 use super::json::Wanted;
-use super::json_path::{self, PathProblem};
-use super::json_schema::{JsonSchema, SchemaProblem};
+use super::json_path;
+use super::json_schema::JsonSchema;
 use super::needle::Needle;
+use super::problem::{CheckProblem, CheckProblemKind};
 use super::trace::ToolPattern;
-use crate::python_regex::PatternError;
 
 /// The checks of one case, ready to be carried out.
 #[derive(Debug)]
@@ -50,66 +50,6 @@ impl CompiledChecks {
         };
         !self.checks.iter().all(without_files)
     }
-}
-
-/// A check that cannot work.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("eval {case}, check {check}: {kind}")]
-pub struct CheckProblem {
-    /// The id of the case.
-    pub case: String,
-    /// The id of the check.
-    pub check: String,
-    /// What is wrong.
-    #[source]
-    pub kind: CheckProblemKind,
-}
-
-/// Why a check cannot work.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CheckProblemKind {
-    /// A field that its type needs is not there.
-    #[error("`{check_type}` needs {}", list(fields))]
-    Missing {
-        /// The check's type.
-        check_type: &'static str,
-        /// The field, or the fields of which one is needed.
-        fields: Vec<&'static str>,
-    },
-    /// Fields that exclude each other.
-    #[error("only one of {} can be there", list(fields))]
-    Exclusive {
-        /// The fields that are there.
-        fields: Vec<&'static str>,
-    },
-    /// A glob is wrong.
-    #[error("`{field}`: {problem}")]
-    Glob {
-        /// The field.
-        field: &'static str,
-        /// What is wrong.
-        problem: GlobProblem,
-    },
-    /// A regular expression is wrong.
-    #[error("`match_regex`: {0}")]
-    Pattern(PatternError),
-    /// Too many or too long texts.
-    #[error("`match_any`: the texts are too long to be looked for")]
-    Texts,
-    /// A path is wrong.
-    #[error("`path`: {0}")]
-    Path(PathProblem),
-    /// A schema is wrong.
-    #[error("`schema`: {0}")]
-    Schema(SchemaProblem),
-    /// A limit is no amount.
-    #[error("`limit` must be a number of at least 0")]
-    Limit,
-}
-
-fn list(fields: &[&'static str]) -> String {
-    let quoted: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
-    quoted.join(" or ")
 }
 
 /// One check that is ready.

@@ -3,78 +3,31 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::evidence::{self, Evidence, name};
+use super::evidence::{Evidence, name};
 use super::glob::Glob;
 use super::needle::Needle;
 use super::outputs::{Content, Outputs};
+use super::unseen::{Searched, Unseen};
 use super::verdict::{Finding, Verdict};
 use crate::yaml::{self, Node, Value, YamlError};
 
 /// How many lines around a hit its context has, on each side.
 const CONTEXT_LINES: usize = 2;
 
-/// What stood in the way of a look at all files.
-#[derive(Default)]
-pub(super) struct Unseen {
-    notes: Vec<String>,
-    binary: usize,
-    unknown: usize,
-}
-
-impl Unseen {
-    /// Takes note of a file that could not be searched; a binary file contains no text, whatever the text is.
-    pub(super) fn add(&mut self, path: &Path, content: &Content) {
-        let reason = match content {
-            Content::Text(_) => return,
-            Content::Binary => "is binary and was not searched".to_owned(),
-            Content::TooLarge(bytes) => format!("is too large to be searched ({bytes} bytes)"),
-            Content::Unreadable(error) => format!("cannot be read ({error})"),
-        };
-        match content {
-            Content::Binary => self.binary += 1,
-            _ => self.unknown += 1,
-        }
-        if self.notes.len() < 3 {
-            self.notes.push(format!("{} {reason}", name(path)));
-        }
-    }
-
-    fn add_reason(&mut self, path: &Path, reason: &str) {
-        self.unknown += 1;
-        if self.notes.len() < 3 {
-            self.notes.push(format!("{}: {reason}", name(path)));
-        }
-    }
-
-    pub(super) fn tell(&self, evidence: &mut Evidence) {
-        for note in &self.notes {
-            evidence.note(note.clone());
-        }
-        let rest = self.binary + self.unknown - self.notes.len();
-        if rest > 0 {
-            evidence.note(format!("{rest} more files were not searched"));
-        }
-    }
-
-    /// The verdict when nothing was found in what could be seen.
-    pub(super) fn unless(&self, otherwise: Verdict) -> Verdict {
-        if self.unknown > 0 { Verdict::Unknown } else { otherwise }
-    }
-}
-
 /// At least one matching file contains it.
 pub(super) fn contains(outputs: &Outputs, glob: &Glob, needle: &Needle) -> Finding {
     let mut evidence = Evidence::new();
-    let mut unseen = Unseen::default();
+    let mut unseen = Unseen::new(outputs, glob);
     let mut searched = 0_usize;
     for path in outputs.matching(glob) {
-        let content = outputs.read(path);
-        unseen.add(path, &content);
-        let Content::Text(text) = content else { continue };
-        searched += 1;
-        match needle.find(&text, 0) {
-            Ok(Some(hit)) => evidence.add(shown(path, &text, &hit)),
-            Ok(None) => {}
+        let Some(file) = unseen.text(path, outputs.read(path)) else { continue };
+        match needle.find(&file.text, 0) {
+            Ok(hit) => {
+                searched += 1;
+                if let Some(hit) = hit {
+                    evidence.add(file.shown(path, &hit));
+                }
+            }
             Err(error) => unseen.add_reason(path, &error.to_string()),
         }
         if evidence.is_full() {
@@ -86,13 +39,10 @@ pub(super) fn contains(outputs: &Outputs, glob: &Glob, needle: &Needle) -> Findi
         found.note(format!("Found {needle}"));
         return Finding::new(Verdict::Holds, merge(found, evidence));
     }
-    let files = if searched == 1 { "file" } else { "files" };
-    evidence.note(match outputs.matching(glob).next() {
-        None => format!("No file matches `{}`", glob.as_str()),
-        Some(_) => {
-            format!("{needle} is not in the {searched} {files} that match `{}`", glob.as_str())
-        }
-    });
+    if searched + unseen.files() == 0 {
+        return outputs.none_matches(glob);
+    }
+    evidence.note(unseen.not_in(needle, searched, glob));
     outputs.note_links(glob, &mut evidence);
     unseen.tell(&mut evidence);
     Finding::new(unseen.unless(Verdict::Fails), evidence)
@@ -106,15 +56,15 @@ pub(super) fn not_contains(
     contexts: &[String],
 ) -> Finding {
     let mut evidence = Evidence::new();
-    let mut unseen = Unseen::default();
+    let mut unseen = Unseen::new(outputs, glob);
     let (mut searched, mut exempt) = (0_usize, 0_usize);
     for path in outputs.matching(glob) {
-        let content = outputs.read(path);
-        unseen.add(path, &content);
-        let Content::Text(text) = content else { continue };
-        searched += 1;
-        match hits(&text, needle, contexts, path, &mut evidence) {
-            Ok(count) => exempt += count,
+        let Some(file) = unseen.text(path, outputs.read(path)) else { continue };
+        match hits(&file, needle, contexts, path, &mut evidence) {
+            Ok(count) => {
+                searched += 1;
+                exempt += count;
+            }
             Err(reason) => unseen.add_reason(path, &reason),
         }
         if evidence.is_full() {
@@ -126,12 +76,9 @@ pub(super) fn not_contains(
         found.note(format!("Found {needle}"));
         return Finding::new(Verdict::Fails, merge(found, evidence));
     }
-    let files = if searched == 1 { "file" } else { "files" };
-    evidence.note(match outputs.matching(glob).next() {
-        None => format!("Vacuous: no file matches `{}`", glob.as_str()),
-        Some(_) => {
-            format!("{needle} is not in the {searched} {files} that match `{}`", glob.as_str())
-        }
+    evidence.note(match searched + unseen.files() {
+        0 => format!("Vacuous: no file matches `{}`", glob.as_str()),
+        _ => unseen.not_in(needle, searched, glob),
     });
     if exempt > 0 {
         evidence.note(format!("{exempt} exempt by their context"));
@@ -143,12 +90,13 @@ pub(super) fn not_contains(
 
 /// Adds the hits that are not exempt to the evidence; the number of those that are.
 fn hits(
-    text: &str,
+    file: &Searched,
     needle: &Needle,
     contexts: &[String],
     path: &Path,
     evidence: &mut Evidence,
 ) -> Result<usize, String> {
+    let text = file.text.as_str();
     let mut exempt = 0;
     let mut start = 0;
     // Many hits on one long line have the same context, which is looked for once.
@@ -168,8 +116,9 @@ fn hits(
         if is_exempt {
             exempt += 1;
         } else {
-            evidence.add(shown(path, text, &hit));
-            if evidence.is_full() {
+            evidence.add(file.shown(path, &hit));
+            // The hits of a binary file all look the same.
+            if evidence.is_full() || file.is_binary {
                 break;
             }
         }
@@ -221,12 +170,6 @@ fn context(text: &str, hit: &Range<usize>) -> Range<usize> {
     start..end.max(hit.end)
 }
 
-/// A hit with its file, its line and what stands there.
-pub(super) fn shown(path: &Path, text: &str, hit: &Range<usize>) -> String {
-    let (number, line) = line_at(text, hit.start);
-    evidence::place(&name(path), number, line)
-}
-
 /// The number and the text of the line that a byte is on.
 pub(super) fn line_at(text: &str, offset: usize) -> (usize, &str) {
     let number = memchr::memchr_iter(b'\n', &text.as_bytes()[..offset]).count() + 1;
@@ -249,18 +192,20 @@ fn merge(mut head: Evidence, places: Evidence) -> Evidence {
 /// Every matching file is YAML, and there is one.
 pub(super) fn yaml_valid(outputs: &Outputs, glob: &Glob) -> Finding {
     let mut evidence = Evidence::new();
-    let mut unseen = Unseen::default();
-    let mut count = 0_usize;
+    let mut unseen = Unseen::new(outputs, glob);
+    let mut valid = 0_usize;
     for path in outputs.matching(glob) {
-        count += 1;
         let content = outputs.read(path);
-        let Content::Text(text) = content else {
-            if matches!(content, Content::Binary) {
+        let text = match content {
+            Content::Text(text) => text,
+            Content::Binary(_) => {
                 evidence.add(format!("{} is binary", name(path)));
-            } else {
-                unseen.add(path, &content);
+                continue;
             }
-            continue;
+            Content::Encoded(_) | Content::TooLarge(_) | Content::Unreadable(_) => {
+                unseen.add(path, &content);
+                continue;
+            }
         };
         match yaml_problem(&text) {
             Some(YamlProblem::Wrong { reason, offset }) => {
@@ -268,20 +213,18 @@ pub(super) fn yaml_valid(outputs: &Outputs, glob: &Glob) -> Finding {
                 evidence.add(format!("{}:{number}: {reason}", name(path)));
             }
             Some(YamlProblem::TooLarge(reason)) => unseen.add_reason(path, &reason),
-            None => {}
+            None => valid += 1,
         }
-    }
-    if count == 0 {
-        evidence.note(format!("No file matches `{}`", glob.as_str()));
-        outputs.note_links(glob, &mut evidence);
-        return Finding::new(Verdict::Fails, evidence);
     }
     if !evidence.is_empty() {
         return Finding::new(Verdict::Fails, evidence);
     }
+    if valid + unseen.files() == 0 {
+        return outputs.none_matches(glob);
+    }
     unseen.tell(&mut evidence);
-    let files = if count == 1 { "file is" } else { "files are" };
-    evidence.note(format!("{count} {files} valid YAML"));
+    let files = if valid == 1 { "file is" } else { "files are" };
+    evidence.note(format!("{valid} {files} valid YAML"));
     Finding::new(unseen.unless(Verdict::Holds), evidence)
 }
 

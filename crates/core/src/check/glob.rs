@@ -34,6 +34,8 @@ pub(super) struct Glob {
     scope: Scope,
     /// The parts of the pattern that name something hidden.
     hidden: Vec<GlobMatcher>,
+    /// The parts of a path that the pattern begins with, as far as each is a part of its own.
+    parts: Vec<GlobMatcher>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +46,15 @@ enum Scope {
 
 impl Glob {
     pub(super) fn new(source: &str) -> Result<Self, GlobProblem> {
-        let pattern = source.strip_prefix("./").unwrap_or(source);
+        // A `./` says that the path begins at `outputs/`, so it counts as a slash.
+        let scope = if source.contains('/') { Scope::Path } else { Scope::Name };
+        let mut pattern = source;
+        while let Some(rest) = pattern.strip_prefix("./") {
+            pattern = rest.trim_start_matches('/');
+        }
         if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
             return Err(GlobProblem::Outside { glob: source.to_owned() });
         }
-        let scope = if pattern.contains('/') { Scope::Path } else { Scope::Name };
         let matcher = matcher(pattern).map_err(|error| GlobProblem::Invalid {
             glob: source.to_owned(),
             reason: error.kind().to_string(),
@@ -56,12 +62,25 @@ impl Glob {
         let names_hidden =
             |part: &&str| part.starts_with('.') || part.contains("{.") || part.contains(",.");
         // A brace around slashes makes parts that are no globs; they are left out.
-        let hidden = pattern.split('/').filter(names_hidden).filter_map(matcher_of);
-        Ok(Self { source: source.to_owned(), matcher, scope, hidden: hidden.collect() })
+        let hidden = pattern.split('/').filter(names_hidden).filter_map(matcher_of).collect();
+        let parts = pattern.split('/').map_while(|part| match part {
+            // From here on a pattern may lead anywhere.
+            "**" => None,
+            part => matcher_of(part),
+        });
+        let parts = parts.collect();
+        Ok(Self { source: source.to_owned(), matcher, scope, hidden, parts })
     }
 
     pub(super) fn as_str(&self) -> &str {
         &self.source
+    }
+
+    /// Whether the pattern itself says that what it means is in this folder.
+    pub(super) fn names_folder(&self, folder: &Path) -> bool {
+        self.scope == Scope::Path
+            && folder.components().count() <= self.parts.len()
+            && self.leads_into(folder)
     }
 
     /// Whether a path relative to `outputs/` is meant.
@@ -71,6 +90,13 @@ impl Glob {
             Scope::Path => self.matcher.is_match(path),
         };
         is_match && self.may_see(path)
+    }
+
+    /// Whether something in a folder could be meant; when in doubt, it could.
+    pub(super) fn leads_into(&self, folder: &Path) -> bool {
+        let mut names = folder.components().map(Component::as_os_str).zip(&self.parts);
+        let is_way = self.scope == Scope::Name || names.all(|(name, part)| part.is_match(name));
+        is_way && self.may_see(folder)
     }
 
     fn may_see(&self, path: &Path) -> bool {
@@ -136,6 +162,8 @@ mod tests {
         assert!(!matches("src/*.ts", "src/deep/a.ts"));
         assert!(matches("src/**/*.ts", "src/deep/er/a.ts") && matches("src/**/*.ts", "src/a.ts"));
         assert!(matches("**/*.ts", "a.ts") && matches("./a.ts", "a.ts"));
+        assert!(!matches("./a.ts", "sub/a.ts") && !matches("././a.ts", "sub/a.ts"));
+        assert!(matches("././a.ts", "a.ts") && matches("./*/a.ts", "sub/a.ts"));
         assert!(matches("{src,lib}/a.ts", "lib/a.ts") && matches("{src/a,lib/b}.ts", "src/a.ts"));
     }
 
@@ -146,6 +174,20 @@ mod tests {
         assert!(matches(".github/**/*.yml", ".github/workflows/ci.yml"));
         assert!(!matches(".github/**/*", ".github/.secret"));
         assert!(matches("{.env,env}", ".env") && !matches("{.env,x}", ".git"));
+    }
+
+    #[test]
+    fn a_glob_knows_the_folders_that_it_may_lead_into() {
+        let leads =
+            |glob: &str, folder: &str| Glob::new(glob).unwrap().leads_into(Path::new(folder));
+        assert!(leads("*.ts", "deep/er") && leads("**/a", "deep") && leads("a/**", "a/b/c"));
+        assert!(leads("src/*/a", "src/x") && !leads("src/a", "lib") && leads("src/a", ""));
+        assert!(!leads("*.ts", ".cache") && leads(".cache/*", ".cache"));
+        assert!(leads("{src/a,lib/b}.ts", "lib"), "a brace around slashes may be anything");
+        let names =
+            |glob: &str, folder: &str| Glob::new(glob).unwrap().names_folder(Path::new(folder));
+        assert!(names("lib/*.ts", "lib") && names("*/a", "lib") && names("lib/**", "lib"));
+        assert!(!names("**/a", "lib") && !names("a", "lib") && !names("src/**/a", "src/lib"));
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::path::Path;
 use serde_json::Value as Json;
 use skillgauge_format::json::{self, LineIndex, Node, Value};
 
-use super::content::Unseen;
 use super::evidence::{self, Evidence, name};
 use super::glob::Glob;
 use super::json_path;
 use super::json_schema::{JsonSchema, Mismatches};
 use super::needle::Needle;
-use super::outputs::{Content, Outputs};
+use super::outputs::Outputs;
+use super::unseen::Unseen;
 use super::verdict::{Finding, Verdict};
 
 /// What must be at a path.
@@ -25,10 +25,9 @@ pub(super) enum Wanted {
 /// Every matching file obeys the schema, and there is one.
 pub(super) fn obeys(outputs: &Outputs, glob: &Glob, schema: &JsonSchema) -> Finding {
     let mut evidence = Evidence::new();
-    let mut unseen = Unseen::default();
-    let mut count = 0_usize;
+    let mut unseen = Unseen::new(outputs, glob);
+    let mut sound = 0_usize;
     for path in outputs.matching(glob) {
-        count += 1;
         let Some(bytes) = bytes(outputs, path, &mut unseen) else { continue };
         let document = match json::parse(&bytes) {
             Ok(document) => document,
@@ -45,6 +44,7 @@ pub(super) fn obeys(outputs: &Outputs, glob: &Glob, schema: &JsonSchema) -> Find
                 );
             }
             Mismatches::Found(mismatches) => {
+                sound += usize::from(mismatches.is_empty());
                 let lines = LineIndex::new(&bytes);
                 for mismatch in mismatches {
                     let line = lines.place(mismatch.offset).line;
@@ -54,15 +54,15 @@ pub(super) fn obeys(outputs: &Outputs, glob: &Glob, schema: &JsonSchema) -> Find
             }
         }
     }
-    if count == 0 {
-        return none(outputs, glob);
-    }
     if !evidence.is_empty() {
         return Finding::new(Verdict::Fails, evidence);
     }
+    if sound + unseen.files() == 0 {
+        return outputs.none_matches(glob);
+    }
     unseen.tell(&mut evidence);
-    let files = if count == 1 { "file obeys" } else { "files obey" };
-    evidence.note(format!("{count} {files} the schema"));
+    let files = if sound == 1 { "file obeys" } else { "files obey" };
+    evidence.note(format!("{sound} {files} the schema"));
     Finding::new(unseen.unless(Verdict::Holds), evidence)
 }
 
@@ -74,8 +74,8 @@ pub(super) fn has(
     wanted: &Wanted,
 ) -> Finding {
     let mut evidence = Evidence::new();
-    let mut unseen = Unseen::default();
-    let mut count = 0_usize;
+    let mut unseen = Unseen::new(outputs, glob);
+    let mut count = unseen.files();
     for file in outputs.matching(glob) {
         count += 1;
         let Some(bytes) = bytes(outputs, file, &mut unseen) else { continue };
@@ -111,7 +111,7 @@ pub(super) fn has(
         }
     }
     if count == 0 {
-        return none(outputs, glob);
+        return outputs.none_matches(glob);
     }
     let mut head = Evidence::new();
     match wanted {
@@ -126,18 +126,10 @@ pub(super) fn has(
     Finding::new(unseen.unless(Verdict::Fails), head)
 }
 
-fn none(outputs: &Outputs, glob: &Glob) -> Finding {
-    let mut evidence = Evidence::new();
-    evidence.note(format!("No file matches `{}`", glob.as_str()));
-    outputs.note_links(glob, &mut evidence);
-    Finding::new(Verdict::Fails, evidence)
-}
-
 fn bytes(outputs: &Outputs, path: &Path, unseen: &mut Unseen) -> Option<Vec<u8>> {
     match outputs.read_bytes(path) {
         Ok(bytes) => Some(bytes),
         Err(content) => {
-            debug_assert!(!matches!(content, Content::Text(_)));
             unseen.add(path, &content);
             None
         }

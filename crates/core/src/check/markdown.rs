@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::content::{Unseen, line_at, shown};
+use super::content::line_at;
 use super::evidence::{Evidence, name};
 use super::glob::Glob;
 use super::needle::Needle;
-use super::outputs::{Content, Outputs};
+use super::outputs::Outputs;
+use super::unseen::Unseen;
 use super::verdict::{Finding, Verdict};
 
 /// One heading of a text.
@@ -26,14 +27,13 @@ pub(super) fn section(
     needle: Option<&Needle>,
 ) -> Finding {
     let mut evidence = Evidence::new();
-    let mut unseen = Unseen::default();
+    let mut unseen = Unseen::new(outputs, glob);
     let mut count = 0_usize;
     for path in outputs.matching(glob) {
+        let Some(file) = unseen.text(path, outputs.read(path)) else { continue };
         count += 1;
-        let content = outputs.read(path);
-        unseen.add(path, &content);
-        let Content::Text(text) = content else { continue };
-        for section in sections(&text, heading) {
+        let text = file.text.as_str();
+        for section in sections(text, heading) {
             let body = &text[section.clone()];
             let hit = match needle {
                 None => body.find(|c: char| !c.is_whitespace()).map(|at| at..at),
@@ -51,10 +51,10 @@ pub(super) fn section(
                 let hit = section.start + hit.start..section.start + hit.end;
                 let mut evidence = Evidence::new();
                 evidence.note(format!("Found in the section {heading:?}"));
-                evidence.add(shown(path, &text, &hit));
+                evidence.add(file.shown(path, &hit));
                 return Finding::new(Verdict::Holds, evidence);
             }
-            let (number, _) = line_at(&text, section.start.min(text.len()));
+            let (number, _) = line_at(text, section.start.min(text.len()));
             let what = needle.map_or_else(
                 || "has nothing in it".to_owned(),
                 |needle| format!("does not contain {needle}"),
@@ -62,13 +62,20 @@ pub(super) fn section(
             evidence.add(format!("the section at {}:{number} {what}", name(path)));
         }
     }
+    if count + unseen.files() == 0 {
+        return outputs.none_matches(glob);
+    }
     if evidence.is_empty() {
-        evidence.note(match count {
-            0 => format!("No file matches `{}`", glob.as_str()),
-            1 => format!("The file that matches `{}` has no heading {heading:?}", glob.as_str()),
-            _ => format!(
-                "None of the {count} files that match `{}` has the heading {heading:?}",
-                glob.as_str()
+        let glob = glob.as_str();
+        evidence.note(match (count, unseen.files()) {
+            (0, _) => format!("No file that matches `{glob}` could be searched"),
+            (1, 0) => format!("The file that matches `{glob}` has no heading {heading:?}"),
+            (_, 0) => {
+                format!("None of the {count} files that match `{glob}` has the heading {heading:?}")
+            }
+            (_, unseen) => format!(
+                "{count} of the {} files that match `{glob}` have no heading {heading:?}",
+                count + unseen
             ),
         });
     }

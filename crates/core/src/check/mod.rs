@@ -22,18 +22,22 @@ mod json_schema;
 mod markdown;
 mod needle;
 mod outputs;
+mod problem;
 mod scope;
 mod stored;
 mod target;
 mod trace;
+mod unkept;
+mod unseen;
 mod verdict;
 
-pub use compile::{CheckProblem, CheckProblemKind, CompiledChecks, compile, compile_suite};
+pub use compile::{CompiledChecks, compile, compile_suite};
 pub use context::{CheckContext, ScriptCall, ScriptEnd, ScriptError, ScriptOutcome, ScriptRunner};
 pub use glob::GlobProblem;
 pub use json_path::PathProblem;
 pub use json_schema::SchemaProblem;
 pub use outputs::OutputsError;
+pub use problem::{CheckProblem, CheckProblemKind, field_problems};
 pub use stored::{StoredRun, StoredRunError};
 pub use target::{CheckTarget, TargetError};
 
@@ -43,6 +47,7 @@ use skillgauge_format::part::Tally;
 use compile::{Check, Test};
 use evidence::Evidence;
 use outputs::Outputs;
+use unkept::Unkept;
 use verdict::{Finding, Verdict};
 
 /// Why checks could not be carried out at all.
@@ -67,10 +72,11 @@ pub fn evaluate(
     checks: &CompiledChecks,
     context: &CheckContext<'_>,
 ) -> Result<Structural, CheckError> {
+    let record = context.run_dir.join("run.json");
     let outputs = if checks.look_at_files() {
-        Outputs::list(context.outputs)?
+        Outputs::list(context.outputs, &record)?
     } else {
-        Outputs::none(context.outputs)
+        Outputs::none(context.outputs, &record)
     };
     let mut expectations = Vec::with_capacity(checks.checks.len());
     for check in &checks.checks {
@@ -116,7 +122,7 @@ fn find(
             let end = context.scripts.run(&call);
             let end =
                 end.map_err(|source| CheckError::Script { check: check.id.clone(), source })?;
-            end.finding()
+            end.finding(outputs)
         }
         Test::JsonSchema(glob, schema) => json::obeys(outputs, glob, schema),
         Test::JsonPath(glob, path, wanted) => json::has(outputs, glob, path, wanted),
@@ -135,7 +141,7 @@ fn find(
 }
 
 impl ScriptEnd {
-    fn finding(&self) -> Finding {
+    fn finding(&self, outputs: &Outputs) -> Finding {
         let mut evidence = Evidence::new();
         let verdict = match self.outcome {
             ScriptOutcome::Exited(0) => Verdict::Holds,
@@ -149,6 +155,11 @@ impl ScriptEnd {
             ScriptOutcome::TimedOut(seconds) => format!("stopped after {seconds} seconds"),
             ScriptOutcome::Cancelled => "stopped before it had ended".to_owned(),
         });
+        let unseen = outputs.unkept().ok().flatten().map_or(0, Unkept::count);
+        if unseen > 0 {
+            let were = if unseen == 1 { "file of the run was" } else { "files of the run were" };
+            evidence.note(format!("{unseen} {were} not kept for it to see"));
+        }
         for line in &self.last_lines {
             evidence.add(evidence::line(line));
         }

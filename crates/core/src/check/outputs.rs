@@ -6,6 +6,7 @@ use skillgauge_format::evals::Operator;
 
 use super::evidence::{Evidence, name};
 use super::glob::Glob;
+use super::unkept::{Link, Unkept};
 use super::verdict::{Finding, Verdict};
 
 /// More files are not listed.
@@ -34,16 +35,20 @@ pub enum OutputsError {
 pub(super) struct Outputs {
     root: PathBuf,
     files: Vec<PathBuf>,
-    /// Links that lead out of `outputs/` or to nothing.
-    links: Vec<PathBuf>,
+    /// Links to what is no file in `outputs/`.
+    links: Vec<(PathBuf, Link)>,
+    /// What the run's record tells beside it, or why it cannot be read.
+    unkept: Result<Option<Unkept>, String>,
 }
 
 /// What a file holds.
 pub(super) enum Content {
     /// Text, with one kind of line end.
     Text(String),
-    /// No text.
-    Binary,
+    /// No text, but read as if it were: a text that is written in it is found as it would be in a text.
+    Binary(String),
+    /// Text of this encoding, which is not decoded.
+    Encoded(&'static str),
     /// More bytes than are read.
     TooLarge(u64),
     /// What the system says.
@@ -51,9 +56,9 @@ pub(super) enum Content {
 }
 
 impl Outputs {
-    /// Lists a folder; one that is not there has no files.
-    pub(super) fn list(root: &Path) -> Result<Self, OutputsError> {
-        let mut outputs = Self::none(root);
+    /// Lists a folder; one that is not there has no files. `record` is the run's record, if it has one.
+    pub(super) fn list(root: &Path, record: &Path) -> Result<Self, OutputsError> {
+        let mut outputs = Self::none(root, record);
         let real_root = match fs_err::canonicalize(root) {
             Ok(real_root) => real_root,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(outputs),
@@ -68,12 +73,13 @@ impl Outputs {
                 let path = folder.join(entry.file_name());
                 if kind.is_dir() {
                     folders.push(path);
-                } else if kind.is_file()
-                    || (kind.is_symlink() && stays_inside(&real_root, &entry.path()))
-                {
+                } else if kind.is_file() {
                     outputs.files.push(path);
                 } else if kind.is_symlink() {
-                    outputs.links.push(path);
+                    match no_file(&real_root, &entry.path()) {
+                        None => outputs.files.push(path),
+                        Some(link) => outputs.links.push((path, link)),
+                    }
                 }
             }
             if outputs.files.len() + outputs.links.len() + folders.len() > MOST_FILES {
@@ -81,13 +87,25 @@ impl Outputs {
             }
         }
         outputs.files.sort_unstable();
-        outputs.links.sort_unstable();
+        if let Ok(Some(unkept)) = &mut outputs.unkept {
+            outputs.links.extend(unkept.links.iter().cloned());
+            // What somebody has put there since is there.
+            unkept.files.retain(|(path, _)| outputs.files.binary_search(path).is_err());
+        }
+        outputs.links.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        outputs.links.dedup_by(|left, right| left.0 == right.0);
         Ok(outputs)
     }
 
     /// A folder that nobody looks into.
-    pub(super) fn none(root: &Path) -> Self {
-        Self { root: root.to_owned(), files: Vec::new(), links: Vec::new() }
+    pub(super) fn none(root: &Path, record: &Path) -> Self {
+        let unkept = Unkept::read(record);
+        Self { root: root.to_owned(), files: Vec::new(), links: Vec::new(), unkept }
+    }
+
+    /// What the run's record tells beside the files; nothing when there is none.
+    pub(super) fn unkept(&self) -> Result<Option<&Unkept>, &str> {
+        self.unkept.as_ref().map(Option::as_ref).map_err(String::as_str)
     }
 
     /// All files.
@@ -98,6 +116,33 @@ impl Outputs {
     /// The files that a glob means.
     pub(super) fn matching<'o>(&'o self, glob: &'o Glob) -> impl Iterator<Item = &'o Path> {
         self.files.iter().map(PathBuf::as_path).filter(|path| glob.matches(path))
+    }
+
+    /// The files that a glob means and that were not kept, with the reason.
+    pub(super) fn matching_unkept<'o>(
+        &'o self,
+        glob: &'o Glob,
+    ) -> impl Iterator<Item = (&'o Path, &'static str)> {
+        let unkept = self.unkept.iter().flatten().flat_map(|unkept| &unkept.files);
+        let files = unkept.map(|(path, reason)| (path.as_path(), *reason));
+        files.filter(|(path, _)| glob.matches(path))
+    }
+
+    /// Why there may be more files that a glob means than anybody knows of.
+    pub(super) fn doubts(&self, glob: &Glob) -> Vec<String> {
+        let mut doubts = match &self.unkept {
+            Err(reason) => vec![format!("the run's record cannot be read: {reason}")],
+            Ok(None) => Vec::new(),
+            Ok(Some(unkept)) => {
+                unkept.doubts(|folder| glob.matches(folder) || glob.leads_into(folder))
+            }
+        };
+        // A pattern may name a file by way of a link; one that leads anywhere finds the file under its own name.
+        let linked = self.links.iter().filter(|(path, link)| {
+            *link == Link::Folder && glob.names_folder(path) && !glob.matches(path)
+        });
+        doubts.extend(linked.take(2).map(|(path, link)| format!("{} {link}", name(path))));
+        doubts
     }
 
     /// Where a file is.
@@ -127,59 +172,102 @@ impl Outputs {
         Ok(bytes)
     }
 
-    /// Says which links a glob would have meant, had they not led out.
+    /// Says which links a glob would have meant, had they led to files.
     pub(super) fn note_links(&self, glob: &Glob, evidence: &mut Evidence) {
-        for link in self.links.iter().filter(|link| glob.matches(link)).take(2) {
-            evidence.note(format!(
-                "{} is a link that leads out of outputs/ and is not followed",
-                name(link)
-            ));
+        for (path, link) in self.links.iter().filter(|(path, _)| glob.matches(path)).take(2) {
+            evidence.note(format!("{} {link}", name(path)));
         }
+    }
+
+    /// What a check that needs a file says when none matches.
+    pub(super) fn none_matches(&self, glob: &Glob) -> Finding {
+        let mut evidence = Evidence::new();
+        evidence.note(format!("No file matches `{}`", glob.as_str()));
+        self.note_links(glob, &mut evidence);
+        let doubts = self.doubts(glob);
+        let verdict = if doubts.is_empty() { Verdict::Fails } else { Verdict::Unknown };
+        for doubt in doubts {
+            evidence.note(doubt);
+        }
+        Finding::new(verdict, evidence)
     }
 
     /// At least one file matches.
     pub(super) fn exists(&self, glob: &Glob) -> Finding {
         let mut evidence = Evidence::new();
-        let mut files = self.matching(glob).peekable();
-        if files.peek().is_none() {
-            evidence.note(format!("No file matches `{}`", glob.as_str()));
-            self.note_links(glob, &mut evidence);
-            return Finding::new(Verdict::Fails, evidence);
+        self.name_all(glob, &mut evidence);
+        if evidence.is_empty() {
+            return self.none_matches(glob);
         }
         evidence.note("Found");
-        files.for_each(|path| evidence.add(name(path)));
         Finding::new(Verdict::Holds, evidence)
     }
 
     /// So many files match.
     pub(super) fn count(&self, glob: &Glob, operator: Operator, count: u64) -> Finding {
         let mut evidence = Evidence::new();
-        let found = self.matching(glob).count() as u64;
+        let unkept = self.matching_unkept(glob).count() as u64;
+        let found = self.matching(glob).count() as u64 + unkept;
         let files = if found == 1 { "file matches" } else { "files match" };
         evidence.note(format!(
             "{found} {files} `{}`, expected {} {count}",
             glob.as_str(),
             operator.as_str()
         ));
+        if unkept > 0 {
+            evidence.note(format!("{unkept} of them not kept in outputs/"));
+        }
         self.note_links(glob, &mut evidence);
+        let doubts = self.doubts(glob);
+        // With more files than are known, only what would be the same for any number of them is certain.
+        let mut possible =
+            [found, found.max(count), found.max(count.saturating_add(1))].into_iter();
+        let holds = operator.holds(found, count);
+        let verdict = if doubts.is_empty() || possible.all(|n| operator.holds(n, count) == holds) {
+            Verdict::of(holds)
+        } else {
+            Verdict::Unknown
+        };
+        for doubt in doubts {
+            evidence.note(doubt);
+        }
+        self.name_all(glob, &mut evidence);
+        Finding::new(verdict, evidence)
+    }
+
+    fn name_all(&self, glob: &Glob, evidence: &mut Evidence) {
         self.matching(glob).for_each(|path| evidence.add(name(path)));
-        Finding::new(Verdict::of(operator.holds(found, count)), evidence)
+        for (path, reason) in self.matching_unkept(glob) {
+            evidence.add(format!("{} ({reason})", name(path)));
+        }
     }
 }
 
-fn stays_inside(real_root: &Path, link: &Path) -> bool {
-    fs_err::canonicalize(link).is_ok_and(|target| target.starts_with(real_root) && target.is_file())
+/// Why a link is no file of the folder; nothing when it is one.
+fn no_file(real_root: &Path, link: &Path) -> Option<Link> {
+    let Ok(target) = fs_err::canonicalize(link) else { return Some(Link::Nowhere) };
+    if !target.starts_with(real_root) {
+        return Some(Link::Out);
+    }
+    if target.is_file() {
+        return None;
+    }
+    Some(if target.is_dir() { Link::Folder } else { Link::Nowhere })
 }
 
 /// Bytes as Python reads a text file: one kind of line end, and a sign where a byte makes no sense.
 fn text(bytes: Vec<u8>) -> Content {
-    if memchr::memchr(0, &bytes[..bytes.len().min(LOOKED_AT)]).is_some() {
-        return Content::Binary;
+    // Neither is a beginning of UTF-8.
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Content::Encoded("UTF-16");
     }
+    let is_binary = memchr::memchr(0, &bytes[..bytes.len().min(LOOKED_AT)]).is_some();
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
-        return Content::Text(text);
-    }
-    Content::Text(text.replace("\r\n", "\n").replace('\r', "\n"))
+    let text = if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        text
+    } else {
+        text.replace("\r\n", "\n").replace('\r', "\n")
+    };
+    if is_binary { Content::Binary(text) } else { Content::Text(text) }
 }

@@ -5,21 +5,17 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::context::CheckContext;
 use super::evidence::{Evidence, name};
 use super::glob::Glob;
 use super::outputs::Outputs;
+use super::unkept::Unkept;
 use super::verdict::{Finding, Verdict};
-
-/// A record larger than this is not read.
-const MOST_BYTES: u64 = 512 << 20;
 
 /// Every file that was made, changed or deleted matches one of the globs; an input that was not changed is no change.
 pub(super) fn diff_scope(outputs: &Outputs, globs: &[Glob], context: &CheckContext<'_>) -> Finding {
     let mut evidence = Evidence::new();
-    let unkept = match Unkept::read(&context.run_dir.join("run.json")) {
+    let unkept = match outputs.unkept() {
         Ok(unkept) => unkept,
         Err(reason) => {
             evidence.note(format!("the run's record cannot be read: {reason}"));
@@ -36,7 +32,7 @@ pub(super) fn diff_scope(outputs: &Outputs, globs: &[Glob], context: &CheckConte
             evidence.add(name(path));
         }
     }
-    for (path, what) in unkept.iter().flat_map(|unkept| &unkept.files) {
+    for (path, what) in unkept.iter().flat_map(|unkept| elsewhere(unkept)) {
         touched += 1;
         if !is_allowed(path) {
             evidence.add(format!("{} ({what})", name(path)));
@@ -45,10 +41,17 @@ pub(super) fn diff_scope(outputs: &Outputs, globs: &[Glob], context: &CheckConte
     if evidence.is_empty() {
         let files = if touched == 1 { "file" } else { "files" };
         evidence.note(format!("{touched} {files} made, changed or deleted, all of them allowed"));
-        if unkept.is_none() {
-            evidence.note("the run has no record, so nobody knows what was deleted");
+        let mut verdict = Verdict::Holds;
+        match unkept {
+            None => evidence.note("the run has no record, so nobody knows what was deleted"),
+            Some(unkept) => {
+                for doubt in unkept.doubts(|_| true) {
+                    verdict = Verdict::Unknown;
+                    evidence.note(doubt);
+                }
+            }
         }
-        return Finding::new(Verdict::Holds, evidence);
+        return Finding::new(verdict, evidence);
     }
     let mut head = Evidence::new();
     head.note("Made, changed or deleted without being allowed");
@@ -56,59 +59,12 @@ pub(super) fn diff_scope(outputs: &Outputs, globs: &[Glob], context: &CheckConte
     Finding::new(Verdict::Fails, head)
 }
 
-/// What a run touched and `outputs/` does not have, with what became of it.
-struct Unkept {
-    files: Vec<(PathBuf, &'static str)>,
-}
-
-/// The part of `run.json` that tells it.
-#[derive(Deserialize)]
-struct Record {
-    execution: Option<Execution>,
-}
-
-#[derive(Deserialize)]
-struct Execution {
-    outputs: Option<Produced>,
-}
-
-#[derive(Deserialize)]
-struct Produced {
-    files: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    path: String,
-    change: String,
-    stored: String,
-}
-
-impl Unkept {
-    /// Nothing when there is no record that tells.
-    fn read(record: &Path) -> Result<Option<Self>, String> {
-        let file = match fs_err::File::open(record) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.kind().to_string()),
-        };
-        let mut bytes = Vec::new();
-        file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| error.kind().to_string())?;
-        let record: Record = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-        let produced = record.execution.and_then(|execution| execution.outputs);
-        Ok(produced
-            .map(|produced| Self { files: produced.files.iter().filter_map(unkept).collect() }))
-    }
-}
-
-fn unkept(entry: &Entry) -> Option<(PathBuf, &'static str)> {
-    let what = match (entry.change.as_str(), entry.stored.as_str()) {
-        ("deleted", _) => "deleted",
-        (_, "copied") => return None,
-        _ => "not kept",
-    };
-    // A record writes a backslash twice; bytes that are no text keep the form that they have there.
-    Some((PathBuf::from(entry.path.replace("\\\\", "\\")), what))
+/// What was touched and is not in `outputs/`, with what became of it.
+fn elsewhere(unkept: &Unkept) -> impl Iterator<Item = (&Path, &'static str)> {
+    let deleted = unkept.deleted.iter().map(|path| (path.as_path(), "deleted"));
+    let files = unkept.files.iter().map(|(path, _)| (path.as_path(), "not kept"));
+    let links = unkept.links.iter().map(|(path, _)| (path.as_path(), "not kept"));
+    deleted.chain(files).chain(links)
 }
 
 /// Whether a file is an input of the case with the same bytes. An input lies in the work folder under its own path or

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use skillgauge_format::evals::Operator;
 use skillgauge_format::transcript::{
-    ErrorLevel, EventKind, Outcome, ToolCallId, ToolStatus, Transcript,
+    ErrorLevel, EventKind, Outcome, Reason, Stop, ToolCallId, ToolStatus, Transcript, TranscriptEnd,
 };
 
 use super::context::CheckContext;
@@ -31,17 +31,12 @@ const READERS: [&str; 14] = [
     "grep",
 ];
 
+/// What Python writes above the calls that led to an exception.
+const TRACEBACK: &str = "Traceback (most recent call last)";
+
 /// Beginnings of lines by which programs say that they failed.
-const ERROR_STARTS: [&str; 8] = [
-    "Traceback (most recent call last)",
-    "error:",
-    "error[",
-    "fatal:",
-    "fatal error:",
-    "panic:",
-    "npm ERR!",
-    "Segmentation fault",
-];
+const ERROR_STARTS: [&str; 7] =
+    ["error:", "error[", "fatal:", "fatal error:", "panic:", "npm ERR!", "Segmentation fault"];
 
 /// Which calls of a tool are meant.
 #[derive(Debug)]
@@ -89,8 +84,8 @@ pub(super) fn no_errors(context: &CheckContext<'_>) -> Finding {
         }
     }
     if transcript.end.outcome != Outcome::Completed {
-        let message = transcript.end.message.as_deref().unwrap_or("the agent did not say why");
-        evidence.add(format!("the run did not complete: {}", evidence::line(message)));
+        let reason = why_incomplete(&transcript.end, context.seconds);
+        evidence.add(format!("the run did not complete: {}", evidence::line(&reason)));
     }
     if evidence.is_empty() {
         return Finding::plain(Verdict::Holds, "No errors in the transcript");
@@ -98,9 +93,37 @@ pub(super) fn no_errors(context: &CheckContext<'_>) -> Finding {
     Finding::new(Verdict::Fails, evidence)
 }
 
-/// Whether a line of a program's output reports an error.
+/// Why a run did not come to its end. When we stopped it, the agent had no chance to say so.
+fn why_incomplete(end: &TranscriptEnd, seconds: Option<f64>) -> String {
+    let exit = end.exit.unwrap_or_default();
+    let after = seconds.map_or_else(String::new, |seconds| format!(" after {seconds:.1} seconds"));
+    match (exit.stop, end.reason) {
+        (Some(Stop::Timeout), _) | (None, Reason::Timeout) => {
+            return format!("it was stopped{after}, at its time limit");
+        }
+        (Some(Stop::Silence), _) | (None, Reason::Silence) => {
+            return format!("it was stopped{after}, because nothing came from the agent");
+        }
+        (Some(Stop::Cancel), _) => return format!("it was cancelled{after}"),
+        (Some(Stop::Proof) | None, _) => {}
+    }
+    match (&end.message, exit.code, exit.signal) {
+        (Some(message), _, _) => message.clone(),
+        (None, Some(code), _) if code != 0 => {
+            format!("the agent ended with exit code {code} and did not say why")
+        }
+        (None, _, Some(signal)) => format!("the agent was ended by signal {signal}"),
+        (None, _, None) => "the agent did not say why".to_owned(),
+    }
+}
+
+/// Whether a line of a program's output reports an error. Indented lines are quotes and lists, but for a traceback, whose
+/// words nobody else uses.
 fn is_error_line(line: &str) -> bool {
-    let line = line.trim_start_matches(['\u{feff}', ' ', '\t']);
+    let line = line.trim_start_matches('\u{feff}');
+    if line.trim_start().starts_with(TRACEBACK) {
+        return true;
+    }
     if line.starts_with("panicked at") || line.starts_with("panic(") {
         return true;
     }
@@ -274,7 +297,8 @@ mod tests {
             "fatal: not a git repository",
             "panic: runtime error: index out of range",
             "thread 'main' (123) panicked at src/main.rs:1:1:",
-            "  TypeError: x is not a function",
+            "TypeError: x is not a function",
+            "    Traceback (most recent call last):",
             "json.decoder.JSONDecodeError: Expecting value",
             "npm ERR! code 1",
         ] {
@@ -282,6 +306,8 @@ mod tests {
         }
         for line in [
             "There was no error: all good",
+            "  error: what the tool prints when it fails",
+            "\tTypeError: x is not a function",
             "errors: 0",
             "0 errors",
             "Handles the error case",

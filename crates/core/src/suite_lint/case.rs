@@ -62,7 +62,7 @@ fn duplicates(cases: &[CaseView<'_>], report: &mut Report<'_>) {
     }
 }
 
-fn other_skill(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
+pub(super) fn other_skill(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
     let Some(stated) = &suite.skill else { return };
     let name = match suite.dialect {
         // A path, and `.` or `..` name nothing.

@@ -4,22 +4,28 @@ use std::path::Path;
 
 use skillgauge_format::Dialect;
 
-use super::SkillFacts;
 use super::report::Report;
 use super::table::suite::MISSING_INPUT;
 use super::text::quoted;
 use super::view::{SuiteView, Text};
 
-pub(super) fn check(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
+/// Looks for the files of those cases whose ids are wanted.
+pub(super) fn check(
+    suite: &SuiteView<'_>,
+    skill: &Path,
+    workspace: Option<&Path>,
+    is_wanted: impl Fn(&str) -> bool,
+    report: &mut Report<'_>,
+) {
     // The order in which `run` looks: the seeds differ in what a path is relative to.
-    let skill = Some(facts.folder.as_path());
-    let workspace = facts.workspace.as_deref();
+    let skill = Some(skill);
     let roots = match suite.dialect {
         Dialect::Cases => [workspace, skill],
         Dialect::Evals | Dialect::Trigger => [skill, workspace],
     };
     let roots: Vec<&Path> = roots.into_iter().flatten().collect();
-    for file in suite.cases.iter().flat_map(|case| &case.files) {
+    let cases = suite.cases.iter().filter(|case| is_wanted(&case.id));
+    for file in cases.flat_map(|case| &case.files) {
         check_one(file, &roots, report);
     }
 }

@@ -13,6 +13,7 @@
 //! see for himself whether it is right.
 
 mod case;
+mod examine;
 mod expectation;
 mod finding;
 mod input_file;
@@ -31,6 +32,7 @@ use skillgauge_format::json::{self, LIMITS};
 use skillgauge_format::trigger::TriggerSet;
 use skillgauge_format::{Kind, Problems, ReadError, Suite, read};
 
+pub use examine::{Examination, Examined, examine};
 pub use finding::{LintFinding, Linted, LintedFile};
 pub use rule::{LintGroup, LintRule};
 pub use table::{lint_rule_named, lint_rules, suggest_lint_rule};
@@ -199,17 +201,14 @@ fn lint_file(
             let view = SuiteView::new(&document.root);
             linted.cases += view.cases.len();
             check_suite(&view, facts, &mut report);
-            if let Ok(read) = &suite {
-                structural::compile(&read.value, &view, &mut report);
-                if let Some(reference) = &request.reference {
-                    linted.notes.extend(reference::check(
-                        &read.value,
-                        &view,
-                        reference,
-                        facts,
-                        &mut report,
-                    )?);
-                }
+            if let (Ok(read), Some(reference)) = (&suite, &request.reference) {
+                linted.notes.extend(reference::check(
+                    &read.value,
+                    &view,
+                    reference,
+                    facts,
+                    &mut report,
+                )?);
             } else if request.reference.is_some() {
                 linted.notes.push(
                     "the reference answers were not tried, because the suite has errors".to_owned(),
@@ -229,7 +228,8 @@ fn lint_file(
 
 fn check_suite(view: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
     case::check(view, facts, report);
-    input_file::check(view, facts, report);
+    input_file::check(view, &facts.folder, facts.workspace.as_deref(), |_| true, report);
+    structural::compile(view, report);
     for case in &view.cases {
         expectation::check(case, report);
         structural::check(case, report);

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use skillgauge_format::json::{LineIndex, Span as Bytes};
+use skillgauge_format::json::{LineIndex, Node, Span as Bytes, Step};
 use skillgauge_format::problem::MAX_PROBLEMS;
 use skillgauge_format::{JsonPath, Level as Severity, Place, Problems};
 
@@ -17,6 +17,15 @@ use crate::text::Span;
 pub(super) struct Spot {
     pub(super) path: JsonPath,
     pub(super) span: Bytes,
+}
+
+impl Spot {
+    /// A member of this object.
+    pub(super) fn field(&self, key: &str, node: &Node<'_>) -> Self {
+        let mut steps = self.path.steps().to_vec();
+        steps.push(Step::Key(key.to_owned()));
+        Self { path: JsonPath::new(steps), span: node.span }
+    }
 }
 
 /// The findings of one file.

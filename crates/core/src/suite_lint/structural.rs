@@ -1,16 +1,16 @@
 //! Rules for structural checks: ones that cannot fail, cases that pass when nothing is done, checks there twice, checks
 //! that cannot be carried out.
 
-use std::collections::HashMap;
-
-use skillgauge_format::Suite;
-use skillgauge_format::evals::Operator;
+use serde::Deserialize as _;
+use serde_json::Value as Json;
+use skillgauge_format::evals::{CheckType, Operator};
 use skillgauge_format::json::{Node, Number};
 
 use super::report::Report;
 use super::table::suite::{BAD_CHECK, DUPLICATE_EXPECTATION, PASSES_EMPTY, VACUOUS_CHECK};
 use super::text::{quoted, repeated};
 use super::view::{CaseView, CheckView, SuiteView};
+use crate::check::{CheckProblem, field_problems};
 
 /// A limit of tokens that no run comes near to.
 const ABSURD_TOKENS: f64 = 10_000_000.0;
@@ -49,17 +49,24 @@ pub(super) const IDLE: &str = "every check of this case passes when the agent do
 pub(super) const IDLE_HINT: &str =
     "add a check of what must be there, such as file_exists or file_contains";
 
-/// What `run` would refuse.
-pub(super) fn compile(suite: &Suite, view: &SuiteView<'_>, report: &mut Report<'_>) {
-    let Err(problems) = crate::check::compile_suite(suite) else { return };
-    let cases: HashMap<&str, &CaseView<'_>> =
-        view.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    for problem in problems {
-        let case = cases.get(problem.case.as_str());
-        let check = case
-            .and_then(|case| case.checks.iter().find(|check| id(check) == Some(&problem.check)));
-        let spot = check.map_or(&view.list, |check| &check.spot);
-        report.add(&BAD_CHECK, spot, problem.to_string(), None);
+/// What `run` would refuse. Each field is looked at by itself, so that nothing else that is wrong hides it.
+pub(super) fn compile(view: &SuiteView<'_>, report: &mut Report<'_>) {
+    for case in &view.cases {
+        for check in &case.checks {
+            let check_type = check.node.get("type").and_then(Node::as_str);
+            let info = check_type.and_then(CheckType::from_name).map(CheckType::info);
+            // A field that the type does not look at does no harm; which those are, nobody knows without a type.
+            let is_used = |field: &str| info.is_none_or(|info| info.uses(field));
+            for member in check.node.members().iter().filter(|member| is_used(&member.key)) {
+                let Ok(value) = Json::deserialize(&member.value) else { continue };
+                for kind in field_problems(&member.key, &value) {
+                    let (case, check_id) = (case.id.clone(), id(check).unwrap_or("?").to_owned());
+                    let problem = CheckProblem { case, check: check_id, kind };
+                    let spot = check.spot.field(&member.key, &member.value);
+                    report.add(&BAD_CHECK, &spot, problem.to_string(), None);
+                }
+            }
+        }
     }
 }
 

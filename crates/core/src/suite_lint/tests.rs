@@ -261,6 +261,41 @@ fn vague_expectations_are_errors_under_strict() {
 }
 
 #[test]
+fn no_problem_of_a_suite_hides_another() {
+    let suite = r#"{"skill_name": "demo-skill", "evals": [
+        {"id": 1, "prompt": "a", "files": "x", "structural_expectations": [
+            {"id": "S1", "type": "file_contains", "description": "d", "pattern": "[", "match": "a", "match_regex": "("},
+            {"id": "S2", "type": "nope", "description": "d", "path": "$[?(@.x)]"},
+            {"id": "S3", "type": "json_schema", "pattern": 3, "schema": {"format": "date"}},
+            {"id": "S4", "type": "diff_scope", "description": "d", "allow": ["a", "../x"], "match_regex": "("}]},
+        {"id": 1, "prompt": "b", "files": ["../out", "gone"]},
+        {"id": 3, "prompt": "c", "should_trigger": true}]}"#;
+    let linted = Bench::new().file("demo-skill/evals/evals.json", suite).lint();
+    let errors = linted.findings.iter().filter(|found| found.level == crate::finding::Level::Error);
+    let found: Vec<String> = errors.map(|found| format!("{} {}", found.code, found.path)).collect();
+    assert_eq!(
+        found,
+        [
+            "mismatch $.evals[0].files",
+            "exclusive-fields $.evals[0].structural_expectations[0]",
+            "bad-check $.evals[0].structural_expectations[0].pattern",
+            "bad-check $.evals[0].structural_expectations[0].match_regex",
+            "mismatch $.evals[0].structural_expectations[1].type",
+            "bad-check $.evals[0].structural_expectations[1].path",
+            "missing-field $.evals[0].structural_expectations[2]",
+            "mismatch $.evals[0].structural_expectations[2].pattern",
+            "bad-check $.evals[0].structural_expectations[2].schema",
+            "bad-check $.evals[0].structural_expectations[3].allow",
+            "duplicate-id $.evals[1].id",
+            "path-outside $.evals[1].files[0]",
+            "missing-input $.evals[1].files[1]",
+            "mixed-items $.evals[2]",
+        ],
+        "a field that a type does not look at is only a warning"
+    );
+}
+
+#[test]
 fn pairs_of_queries_with_different_labels_are_welcome() {
     let set = queries(&[(LONG, true), (&LONG.replace("last", "first"), false)]);
     let linted = Bench::new().file("demo-skill/evals/triggers.json", set).lint();

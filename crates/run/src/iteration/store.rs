@@ -11,7 +11,7 @@ use skillgauge_format::record::{RecordVersion, RunAttempt, RunRecord};
 use skillgauge_format::transcript::{EventKind, names_skill};
 
 use crate::agent::{AgentRun, RunOrigin};
-use crate::outputs::{Change, Kind};
+use crate::outputs::{Change, Kind, Stored};
 
 /// Writes everything that a run left, and moves it to its place. Blocks.
 pub(super) fn store(
@@ -64,7 +64,8 @@ fn metrics(run: &AgentRun, transcript_chars: usize) -> Metrics {
     let steps = run.transcript.events.iter().filter(|event| is_step(&event.kind)).count();
     let files = run.outputs.files.iter();
     let created = files
-        .filter(|file| file.kind == Kind::File && file.change != Change::Deleted)
+        .filter(|file| file.kind == Kind::File || file.stored == Stored::Copied)
+        .filter(|file| file.change != Change::Deleted)
         .map(|file| file.path.text());
     Metrics {
         total_tool_calls: Some(calls.values().sum()),

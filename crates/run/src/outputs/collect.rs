@@ -6,9 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::copy::{CopyError, copy, name_or_write};
+use super::link::{Leads, Links};
 use super::note::{Note, Notes};
 use super::path::OutputPath;
-use super::produced::{Change, Kind, OutputFile, Outputs, Stored};
+use super::produced::{Change, Kind, OutputFile, Outputs, Stored, Unlisted};
 use super::snapshot::{Entry, Snapshot, Verdict, kind};
 use super::walk::{Extent, Found, walk};
 
@@ -23,11 +24,19 @@ pub struct CollectLimits {
     pub files: u64,
     /// Entries of the work folder that are looked at.
     pub entries: u64,
+    /// Bytes of the names of files that are not listed.
+    pub name_bytes: u64,
 }
 
 impl Default for CollectLimits {
     fn default() -> Self {
-        Self { file_bytes: 32 << 20, total_bytes: 256 << 20, files: 5_000, entries: 1_000_000 }
+        Self {
+            file_bytes: 32 << 20,
+            total_bytes: 256 << 20,
+            files: 5_000,
+            entries: 1_000_000,
+            name_bytes: 4 << 20,
+        }
     }
 }
 
@@ -69,11 +78,14 @@ pub fn collect(
         work,
         outputs,
         limits,
+        // A folder that is gone has no links.
+        links: Links::new(work, &before.scope).ok(),
         missing: before.entries.iter().map(|(path, entry)| (path.as_path(), entry)).collect(),
         unknown: Vec::new(),
         result: Outputs::default(),
         notes: Notes::default(),
         left_out: 0,
+        name_bytes: limits.name_bytes,
         no_room: (0, 0),
         last_folder: None,
         failure: None,
@@ -87,13 +99,16 @@ struct Collector<'a> {
     work: &'a Path,
     outputs: &'a Path,
     limits: &'a CollectLimits,
+    links: Option<Links<'a>>,
     /// What was there before and has not been met yet.
     missing: BTreeMap<&'a Path, &'a Entry>,
-    /// Folders that could not be listed.
+    /// Folders that could not be listed, and what may be one.
     unknown: Vec<PathBuf>,
     result: Outputs,
     notes: Notes,
     left_out: u64,
+    /// How many bytes more of names are kept.
+    name_bytes: u64,
     /// Files and bytes that did not fit.
     no_room: (u64, u64),
     /// The folder that was made last, because the next file is probably in it, too.
@@ -115,7 +130,10 @@ impl Collector<'_> {
             Found::Unreadable(path, error) => {
                 self.missing.remove(path.as_path());
                 let message = error.to_string();
-                self.notes.push(Note::Unreadable { path: OutputPath::new(path), message });
+                let note = Note::Unreadable { path: OutputPath::new(path.clone()), message };
+                self.notes.push(note);
+                // It may be a folder.
+                self.unknown.push(path);
             }
             Found::UnreadableFolder(path, error) => {
                 let message = error.to_string();
@@ -162,43 +180,92 @@ impl Collector<'_> {
                 Change::Changed
             }
         };
+        let path = OutputPath::new(path);
+        let source = self.source(&path, &kind, place, metadata.len());
         if self.is_full() {
-            self.left_out += 1;
+            match source {
+                Source::File(..) => self.leave_out(path, |unlisted| &mut unlisted.files),
+                Source::Other(_) => self.leave_out(path, |unlisted| &mut unlisted.others),
+            }
             return Ok(());
         }
-        let path = OutputPath::new(path);
         if !path.is_text() {
             self.notes.push(Note::NameNotText { path: path.clone() });
         }
-        let stored = self.store(&path, &kind, metadata.len())?;
-        self.result.files.push(OutputFile { path, change, kind, bytes: metadata.len(), stored });
+        let (stored, bytes) = match source {
+            Source::File(place, bytes) => (self.store_file(&path, &place, bytes)?, bytes),
+            Source::Other(stored) => {
+                self.note_other(&path, &kind);
+                (stored, metadata.len())
+            }
+        };
+        self.result.files.push(OutputFile { path, change, kind, bytes, stored });
         Ok(())
+    }
+
+    fn leave_out(
+        &mut self,
+        path: OutputPath,
+        list: impl FnOnce(&mut Unlisted) -> &mut Vec<OutputPath>,
+    ) {
+        self.left_out += 1;
+        self.keep_name(path, list);
+    }
+
+    /// Keeps a name, as long as there is room for it.
+    fn keep_name(
+        &mut self,
+        path: OutputPath,
+        list: impl FnOnce(&mut Unlisted) -> &mut Vec<OutputPath>,
+    ) {
+        let bytes = path.as_path().as_os_str().len() as u64;
+        if bytes > self.name_bytes {
+            self.result.unlisted.unnamed += 1;
+            return;
+        }
+        self.name_bytes -= bytes;
+        list(&mut self.result.unlisted).push(path);
+    }
+
+    /// What is to be copied for an entry.
+    ///
+    /// A link to a file of the work folder is kept as a copy of that file. A link would need its target beside it, which
+    /// is not there when the run did not change it, and archives of runs carry no links. A link to a folder is not: its
+    /// files are there under their own names, and `lib64 -> lib` would keep all of them twice.
+    fn source(&self, path: &OutputPath, kind: &Kind, place: PathBuf, bytes: u64) -> Source {
+        match kind {
+            Kind::File => Source::File(place, bytes),
+            Kind::Special => Source::Other(Stored::Nothing),
+            Kind::Symlink { .. } => {
+                let leads = self.links.as_ref().map(|links| links.follow(path.as_path()));
+                match leads.unwrap_or(Leads::Nowhere) {
+                    Leads::ToFile(place, bytes) => Source::File(place, bytes),
+                    Leads::ToFolder => Source::Other(Stored::LeadsToFolder),
+                    Leads::Nowhere => Source::Other(Stored::LeadsNowhere),
+                    Leads::Out => Source::Other(Stored::LeadsOut),
+                }
+            }
+        }
     }
 
     fn is_full(&self) -> bool {
         self.result.files.len() as u64 >= self.limits.files
     }
 
-    fn store(
-        &mut self,
-        path: &OutputPath,
-        kind: &Kind,
-        bytes: u64,
-    ) -> Result<Stored, OutputsError> {
-        match kind {
-            Kind::File => self.store_file(path, bytes),
-            Kind::Symlink { target } => {
-                self.notes.push(Note::Symlink { path: path.clone(), target: target.clone() });
-                Ok(Stored::Nothing)
-            }
-            Kind::Special => {
-                self.notes.push(Note::Special { path: path.clone() });
-                Ok(Stored::Nothing)
-            }
-        }
+    fn note_other(&mut self, path: &OutputPath, kind: &Kind) {
+        let path = path.clone();
+        self.notes.push(match kind {
+            Kind::Symlink { target } => Note::Symlink { path, target: target.clone() },
+            Kind::File | Kind::Special => Note::Special { path },
+        });
     }
 
-    fn store_file(&mut self, path: &OutputPath, bytes: u64) -> Result<Stored, OutputsError> {
+    fn store_file(
+        &mut self,
+        path: &OutputPath,
+        from: &Path,
+        bytes: u64,
+    ) -> Result<Stored, OutputsError> {
         if bytes > self.limits.file_bytes {
             let limit = self.limits.file_bytes;
             self.notes.push(Note::FileTooLarge { path: path.clone(), bytes, limit });
@@ -211,7 +278,7 @@ impl Collector<'_> {
         }
         let target = self.outputs.join(path.as_path());
         let copied = match self.make_parent(&target) {
-            Ok(()) => copy(&self.work.join(path.as_path()), &target, bytes),
+            Ok(()) => copy(from, &target, bytes),
             Err(error) => Err(name_or_write(error)),
         };
         let (stored, note) = match copied {
@@ -272,6 +339,9 @@ impl Collector<'_> {
             let limit = self.limits.total_bytes;
             self.notes.push_summary(Note::TotalReached { files, bytes, limit });
         }
+        for folder in std::mem::take(&mut self.unknown) {
+            self.keep_name(OutputPath::new(folder), |unlisted| &mut unlisted.folders);
+        }
         self.result.files.sort_by(|a, b| a.path.cmp(&b.path));
         self.result.notes = self.notes.finish();
         Ok(self.result)
@@ -283,7 +353,7 @@ impl Collector<'_> {
                 continue;
             }
             if self.is_full() {
-                self.left_out += 1;
+                self.leave_out(OutputPath::new(path), |unlisted| &mut unlisted.deleted);
                 continue;
             }
             self.result.files.push(OutputFile {
@@ -295,6 +365,14 @@ impl Collector<'_> {
             });
         }
     }
+}
+
+/// Where the bytes of an entry come from.
+enum Source {
+    /// A regular file of so many bytes.
+    File(PathBuf, u64),
+    /// Nowhere, for this reason.
+    Other(Stored),
 }
 
 fn make_folder(path: &Path) -> Result<(), OutputsError> {

@@ -9,6 +9,7 @@
 mod collect;
 mod copy;
 mod hash;
+mod link;
 mod note;
 mod path;
 mod produced;
@@ -18,6 +19,6 @@ mod walk;
 pub use collect::{CollectLimits, OutputsError, collect};
 pub use note::Note;
 pub use path::OutputPath;
-pub use produced::{Change, Kind, OutputFile, Outputs, Stored};
+pub use produced::{Change, Kind, OutputFile, Outputs, Stored, Unlisted};
 pub use snapshot::Snapshot;
 pub use walk::Scope;

@@ -27,6 +27,11 @@ impl Scope {
         self
     }
 
+    /// Whether a path is looked at, and every folder above it.
+    pub(super) fn reaches(&self, path: &Path) -> bool {
+        path.ancestors().filter(|path| !path.as_os_str().is_empty()).all(|path| self.holds(path))
+    }
+
     fn holds(&self, path: &Path) -> bool {
         path.file_name().is_none_or(|name| name != ".git") && !self.left_out.contains(path)
     }

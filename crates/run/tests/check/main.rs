@@ -5,12 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skillgauge_core::check::compile;
 use skillgauge_format::Suite;
 use skillgauge_format::evals::CheckResult;
 use skillgauge_run::check::{CheckJob, CheckRunError, Scripts, check_and_store, check_run};
 use skillgauge_run::model::Environment;
+use skillgauge_run::outputs::{CollectLimits, Scope, Snapshot, collect};
 use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
 
@@ -29,7 +30,12 @@ fn scripts() -> Scripts {
 
 fn job(folder: &std::path::Path, script: &str) -> CheckJob {
     fs_err::create_dir_all(folder.join("outputs")).unwrap();
-    let check = json!({"id": "S1", "type": "custom_script", "description": "d", "script": script});
+    job_of(folder, json!({"type": "custom_script", "script": script}))
+}
+
+fn job_of(folder: &std::path::Path, mut check: Value) -> CheckJob {
+    check["id"] = "S1".into();
+    check["description"] = "d".into();
     let suite = json!({"evals": [{"id": 1, "prompt": "p", "structural_expectations": [check]}]});
     let suite = Suite::read(suite.to_string().as_bytes()).unwrap().value;
     let checks = Arc::new(compile(&suite.cases().next().unwrap()).unwrap());
@@ -56,6 +62,41 @@ async fn a_script_passes_with_exit_code_0_and_says_its_last_lines() {
     assert_eq!(result.evidence, "exit code 0: line 4; line 5; line 6; line 7; warn");
     let result = check(&scripts(), "echo no >&2; exit 4").await;
     assert_eq!((result.passed, result.evidence.as_str()), (false, "exit code 4: no"));
+}
+
+/// What one crate writes into `run.json` is what the other one reads there.
+#[tokio::test]
+async fn what_was_collected_in_part_is_decided_by_what_the_record_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let (work, run) = (folder.path().join("work"), folder.path().join("run"));
+    fs_err::create_dir(&work).unwrap();
+    let before = Snapshot::take(&work, Scope::new());
+    fs_err::write(work.join("a.log"), "more than three").unwrap();
+    for name in ["b", "c.txt", "d.txt", "e.txt"] {
+        fs_err::write(work.join(name), "x").unwrap();
+    }
+    fs_err::os::unix::fs::symlink("/etc", work.join("a.link")).unwrap();
+    let mut limits = CollectLimits { file_bytes: 3, files: 3, ..CollectLimits::default() };
+    for (name_bytes, count) in [(100, Some(3)), (7, None)] {
+        limits.name_bytes = name_bytes;
+        let _ = fs_err::remove_dir_all(&run);
+        let outputs = collect(&before, &work, &run.join("outputs"), &limits).unwrap();
+        let record = json!({"execution": {"outputs": outputs}});
+        fs_err::write(run.join("run.json"), record.to_string()).unwrap();
+        for (check, passed, evidence) in [
+            (json!({"type": "file_absent", "pattern": "a.log"}), false, "a.log (too large"),
+            (json!({"type": "file_exists", "pattern": "a.link"}), false, "a link that leads out"),
+            (json!({"type": "file_exists", "pattern": "c.txt"}), true, "c.txt (past the number"),
+            (json!({"type": "file_absent", "pattern": "e.txt"}), false, ""),
+            (json!({"type": "file_count", "pattern": "*.txt", "count": 3}), count.is_some(), ""),
+            (json!({"type": "file_absent", "pattern": "z"}), count.is_some(), ""),
+        ] {
+            let structural = check_run(&scripts(), job_of(&run, check.clone())).await.unwrap();
+            let result = &structural.expectations[0];
+            assert_eq!(result.passed, passed, "{check}: {}", result.evidence);
+            assert!(result.evidence.contains(evidence), "{check}: {}", result.evidence);
+        }
+    }
 }
 
 #[tokio::test]

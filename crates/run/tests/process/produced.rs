@@ -6,7 +6,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use skillgauge_run::outputs::{
-    Change, CollectLimits, Kind, Note, Outputs, OutputsError, Scope, Snapshot, Stored, collect,
+    Change, CollectLimits, Kind, Note, OutputPath, Outputs, OutputsError, Scope, Snapshot, Stored,
+    collect,
 };
 use tempfile::TempDir;
 
@@ -178,27 +179,67 @@ fn the_skill_and_git_are_left_out() {
 }
 
 #[test]
-fn links_are_recorded_and_never_followed() {
+fn links_inside_are_kept_as_copies_and_others_only_recorded() {
+    use Stored::{Copied, LeadsNowhere, LeadsOut, LeadsToFolder};
     let desk = Desk::with(&[("file", "x"), ("becomes-link", "x")]);
     fs_err::write(desk.folder.path().join("secret"), "s3cret").unwrap();
     let before = desk.snapshot();
     desk.shell(
         "ln -s ../secret out; ln -s / root; ln -s file in; ln -s . loop; ln -s gone dangling; \
-         rm becomes-link; ln -s /etc/passwd becomes-link",
+         rm becomes-link; ln -s /etc/passwd becomes-link; ln -s out far; ln -s \"$PWD/in\" chain",
     );
     let outputs = desk.collect(&before);
-    assert_eq!(desk.stored().len(), 0);
-    assert_eq!(outputs.files.len(), 6);
-    for file in &outputs.files {
-        assert!(matches!(file.kind, Kind::Symlink { .. }) && file.stored == Stored::Nothing);
-    }
-    assert_eq!(outputs.with(Change::Changed).count(), 1);
-    assert!(
-        outputs
-            .notes
-            .iter()
-            .any(|note| note.to_string() == "root: a symbolic link to /, not followed")
+    let copies = ["chain", "in"].map(|name| (PathBuf::from(name), "x".to_owned()));
+    assert_eq!(desk.stored(), BTreeMap::from(copies), "a file that was not changed is not there");
+    let is_link = |file: &PathBuf| desk.outputs().join(file).is_symlink();
+    assert!(!desk.stored().keys().any(is_link), "archives carry no links");
+    assert_eq!(
+        changes(&outputs),
+        [
+            change("becomes-link", Change::Changed, LeadsOut),
+            change("chain", Change::Created, Copied),
+            change("dangling", Change::Created, LeadsNowhere),
+            change("far", Change::Created, LeadsOut),
+            change("in", Change::Created, Copied),
+            change("loop", Change::Created, LeadsToFolder),
+            change("out", Change::Created, LeadsOut),
+            change("root", Change::Created, LeadsOut),
+        ]
     );
+    assert!(outputs.files.iter().all(|file| matches!(file.kind, Kind::Symlink { .. })));
+    let notes: Vec<String> = outputs.notes.iter().map(ToString::to_string).collect();
+    assert!(notes.contains(&"root: a symbolic link to /, not followed".to_owned()), "{notes:?}");
+    assert_eq!(notes.len(), 6, "copies need no note: {notes:?}");
+}
+
+#[test]
+fn a_link_to_a_large_file_is_too_large_itself() {
+    let mut desk = Desk::with(&[]);
+    let before = desk.snapshot();
+    desk.shell("echo a long line > file; ln -s file link");
+    desk.limits.file_bytes = 3;
+    let outputs = desk.collect(&before);
+    let stored: Vec<_> = outputs.files.iter().map(|file| (file.stored, file.bytes)).collect();
+    assert_eq!(stored, [(Stored::TooLarge, 12); 2]);
+}
+
+#[test]
+fn what_is_not_listed_is_named_as_long_as_there_is_room() {
+    let mut desk = Desk::with(&[("z", "")]);
+    let before = desk.snapshot();
+    desk.shell("rm z; touch a b c d ee; ln -s /etc f; ln -s a g");
+    desk.limits.files = 2;
+    desk.limits.name_bytes = 6;
+    let outputs = desk.collect(&before);
+    assert_eq!(outputs.notes.last(), Some(&Note::TooManyFiles { left_out: 6, limit: 2 }));
+    let unlisted = &outputs.unlisted;
+    let names = |paths: &[OutputPath]| paths.iter().map(OutputPath::text).collect::<Vec<_>>();
+    assert_eq!(names(&unlisted.files), ["c", "d", "ee", "g"]);
+    assert_eq!((names(&unlisted.others), unlisted.unnamed), (vec!["f".to_owned()], 1));
+    let json = serde_json::to_string(&outputs).unwrap();
+    assert_eq!(serde_json::from_str::<Outputs>(&json).unwrap(), outputs);
+    let old = r#"{"files": [], "copied_bytes": 0, "notes": []}"#;
+    assert_eq!(serde_json::from_str::<Outputs>(old).unwrap(), Outputs::default());
 }
 
 #[test]
@@ -209,7 +250,7 @@ fn a_link_to_elsewhere_is_changed_and_the_same_link_is_not() {
     desk.shell("rm kept turned; ln -s a kept; ln -s b turned");
     assert_eq!(
         changes(&desk.collect(&before)),
-        [change("turned", Change::Changed, Stored::Nothing)]
+        [change("turned", Change::Changed, Stored::LeadsNowhere)]
     );
 }
 
@@ -276,6 +317,7 @@ fn a_hundred_thousand_files_are_a_note_and_not_an_end() {
     assert_eq!(outputs.files.len(), 1000);
     assert!(outputs.files.iter().all(|file| file.path.as_path().starts_with("00")));
     assert_eq!(outputs.notes, [Note::TooManyFiles { left_out: 99_000, limit: 1000 }]);
+    assert_eq!((outputs.unlisted.files.len(), outputs.unlisted.unnamed), (99_000, 0));
 
     let after = desk.snapshot();
     assert_eq!(after.len(), 100_000);

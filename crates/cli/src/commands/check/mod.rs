@@ -2,12 +2,15 @@
 
 mod plan;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 use skillgauge_core::check::CheckTarget;
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::evals::Structural;
 use skillgauge_format::write;
 use skillgauge_run::check::{CheckJob, CheckRunError, Scripts, check_and_store};
@@ -18,13 +21,14 @@ use tokio_util::sync::CancellationToken;
 use super::Outcome;
 use crate::args::{CheckArgs, CheckFormat};
 use crate::printer::CommandError;
-use crate::{ExitCode, Printer, session};
+use crate::{ExitCode, Printer, keep, session};
 
 /// What became of one run.
 type Checked = (CheckTarget, Result<Structural, CheckRunError>);
 
 pub(crate) fn run(args: &CheckArgs, printer: &Printer) -> Outcome {
     let jobs = plan::plan(args)?;
+    let _locks = lock(&jobs)?;
     let scripts = Scripts::new(session::guard(), session::environment(), CancellationToken::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -44,6 +48,20 @@ pub(crate) fn run(args: &CheckArgs, printer: &Printer) -> Outcome {
         printer.say(&format!("error: {} could not be checked: {}", target.name(), chain(error)));
     }
     Ok(exit_code(&checked))
+}
+
+/// Keeps others from writing to the workspaces. A folder that is no iteration of ours is in no workspace.
+fn lock(jobs: &[(CheckTarget, CheckJob)]) -> Result<Vec<WorkspaceLock>, CommandError> {
+    let iterations: BTreeSet<&Path> =
+        jobs.iter().map(|(target, _)| target.iteration.as_path()).collect();
+    let ours =
+        iterations.iter().filter(|iteration| Iteration::at(**iteration).record_file().is_file());
+    let workspaces: BTreeSet<&Path> = ours.filter_map(|iteration| iteration.parent()).collect();
+    let lock = |root: &Path| {
+        let locked = Workspace::at(root).lock(&keep::holder());
+        locked.map_err(|error| CommandError::usage(error.to_string(), error.hint()))
+    };
+    workspaces.into_iter().map(lock).collect()
 }
 
 async fn check_all(
@@ -126,12 +144,15 @@ fn json(checked: &[Checked]) -> Result<String, CommandError> {
         .map_err(|error| CommandError::usage(error.to_string(), "please report this"))
 }
 
-/// An error with what caused it.
+/// An error with what caused it, unless it has said that already.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
-        let _ = write!(text, ": {error}");
+        let cause = error.to_string();
+        if !text.ends_with(&cause) {
+            let _ = write!(text, ": {cause}");
+        }
         source = error.source();
     }
     text

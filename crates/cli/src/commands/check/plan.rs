@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillgauge_core::check::{CheckTarget, CompiledChecks, compile_suite};
+use skillgauge_core::suite_lint::{Examination, examine};
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::Suite;
 use skillgauge_run::check::{CheckJob, input_files};
 
 use crate::args::CheckArgs;
 use crate::printer::CommandError;
+use crate::suite;
 
 /// What all runs of an iteration share.
 struct Prepared {
@@ -88,11 +90,10 @@ fn prepare(folder: &Path, args: &CheckArgs) -> Result<Prepared, CommandError> {
 }
 
 fn read_suite(file: &Path) -> Result<Suite, CommandError> {
-    let bytes = fs_err::read(file)
+    let text = fs_err::read(file)
         .map_err(|error| CommandError::usage(error.to_string(), "name the suite with --evals"))?;
-    let read = Suite::read(&bytes).map_err(|error| {
-        let message = format!("{} cannot be used:\n{error}", file.display());
-        CommandError::usage(message, "`skillgauge schema --check` shows the problems of a file")
-    })?;
-    Ok(read.value)
+    // The inputs are only compared with, and may be gone by now.
+    let request =
+        Examination { text: &text, skill: None, workspace: None, is_wanted: &|_: &str| true };
+    suite::usable(file, examine(&request))
 }

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use skillgauge_core::finding::Level;
 use skillgauge_core::profile::{Policy, Profile, Strictness};
 use skillgauge_core::skill::Skill;
+use skillgauge_core::suite_lint::{Examination, examine};
 use skillgauge_core::validate::Checked;
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::{Dialect, Suite};
 
-use crate::Printer;
 use crate::args::RunArgs;
 use crate::printer::CommandError;
+use crate::{Printer, suite};
 
 /// The rule about the name of a skill's folder.
 const FOLDER_NAME: &str = "NAME_FOLDER_MISMATCH";
@@ -38,12 +39,12 @@ impl Target {
         let skill = args.skill.clone();
         check_skill(&skill, &policy(), printer)?;
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
-        let suite = read_suite(&suite_file, printer)?;
         let workspace = match &args.workspace {
             Some(root) => Workspace::at(std::path::absolute(root).unwrap_or_else(|_| root.clone())),
             None => Workspace::beside(&skill)
                 .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
         };
+        let suite = read_suite(&suite_file, &skill, &workspace, args, printer)?;
         Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
     }
 
@@ -71,8 +72,8 @@ impl Target {
     ) -> Result<Self, CommandError> {
         let skill = store.skill().to_owned();
         let file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
-        let suite = read_suite(&file, printer)?;
         let workspace = store.workspace().clone();
+        let suite = read_suite(&file, &skill, &workspace, args, printer)?;
         Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
     }
 }
@@ -117,27 +118,31 @@ fn check_skill(
     ))
 }
 
-fn read_suite(path: &std::path::Path, printer: &Printer) -> Result<Suite, CommandError> {
+fn read_suite(
+    path: &std::path::Path,
+    skill: &std::path::Path,
+    workspace: &Workspace,
+    args: &RunArgs,
+    printer: &Printer,
+) -> Result<Suite, CommandError> {
     let bytes = fs_err::read(path).map_err(|error| {
         CommandError::usage(
             format!("the suite cannot be read: {error}"),
             "`skillgauge init SKILL` makes one to begin with, --evals names another file",
         )
     })?;
-    let read = Suite::read(&bytes).map_err(|error| {
-        let lines: Vec<String> = error
-            .problems
-            .iter()
-            .map(|problem| format!("{}:{}", path.display(), problem.with_place()))
-            .collect();
-        CommandError::usage(
-            lines.join("\n"),
-            "`skillgauge schema evals-suite` tells what a suite looks like",
-        )
-    })?;
-    for warning in &read.warnings {
-        printer.say(&format!("warning: {}:{}", path.display(), warning.with_place()));
-    }
-    debug_assert_ne!(read.value.dialect(), Dialect::Trigger, "a trigger set is no suite");
-    Ok(read.value)
+    let globs: Vec<_> =
+        args.cases.iter().filter_map(|glob| globset::Glob::new(glob).ok()).collect();
+    let globs: Vec<_> = globs.iter().map(globset::Glob::compile_matcher).collect();
+    let is_wanted = |id: &str| args.cases.is_empty() || globs.iter().any(|glob| glob.is_match(id));
+    let examined = examine(&Examination {
+        text: &bytes,
+        skill: Some(skill),
+        workspace: Some(workspace.root()),
+        is_wanted: &is_wanted,
+    });
+    suite::say_warnings(path, &examined, printer);
+    let suite = suite::usable(path, examined)?;
+    debug_assert_ne!(suite.dialect(), Dialect::Trigger, "a trigger set is no suite");
+    Ok(suite)
 }

@@ -107,23 +107,163 @@ fn many_hits_on_one_long_line_take_linear_time() {
 }
 
 #[test]
-fn binary_and_large_files_are_reported() {
-    let run = Run::new().output("a.png", b"\x89PNG\0\0TODO").output("b.txt", "fine");
-    let contains = json!({"type": "file_contains", "pattern": "*", "match": "TODO"});
-    let (passed, evidence) = run.check(contains);
-    assert!(!passed && evidence.contains("a.png is binary and was not searched"), "{evidence}");
-    let absent = json!({"type": "file_not_contains", "pattern": "*", "match": "TODO"});
-    let (passed, evidence) = run.check(absent.clone());
-    assert!(passed && evidence.contains("a.png is binary"), "{evidence}");
+fn binary_files_are_searched_and_reported() {
+    let run = Run::new().output("a.png", b"\x89PNG\0\0TODO\xff\r\n").output("b.txt", "fine");
+    let check = |kind: &str, field: &str, text: &str, negated: bool| {
+        run.check(json!({"type": kind, "pattern": "*", field: text, "not": negated}))
+    };
+    for (field, text) in [("match", "TODO"), ("match_regex", "TOD[O]\\ufffd\\n")] {
+        let (passed, evidence) = check("file_contains", field, text, false);
+        assert!(passed && evidence.ends_with(": a.png (binary)"), "{evidence}");
+        assert!(!check("file_contains", field, text, true).0, "{text}");
+        let (passed, evidence) = check("file_not_contains", field, text, false);
+        assert!(!passed && evidence.ends_with(": a.png (binary)"), "{evidence}");
+    }
+    assert_eq!(
+        check("file_not_contains", "match", "FIXME", false),
+        (
+            true,
+            r#""FIXME" is not in the 2 files that match `*`; a.png is binary; its bytes were searched"#
+                .to_owned()
+        )
+    );
+    assert!(check("file_contains", "match", "FIXME", true).0);
+}
 
+#[test]
+fn files_that_cannot_be_searched_decide_nothing() {
+    let run = Run::new().output("wide.txt", b"\xff\xfeT\0O\0D\0O\0").output("b.txt", "fine");
+    let either = |run: &Run, kind: &str, pattern: &str| {
+        let mut check = json!({"type": kind, "pattern": pattern, "match": "TODO"});
+        let plain = run.check(check.clone());
+        check["not"] = true.into();
+        assert_eq!((plain.0, run.check(check)), (false, plain.clone()), "neither way");
+        plain.1
+    };
+    for kind in ["file_contains", "file_not_contains"] {
+        assert_eq!(
+            either(&run, kind, "*"),
+            r#"Not decided: "TODO" is not in 1 of the 2 files that match `*`; wide.txt is UTF-16 and not UTF-8"#
+        );
+    }
     let large = run.folder.path().join("outputs/large.txt");
     fs_err::File::create(&large).unwrap().set_len(outputs::MOST_BYTES + 1).unwrap();
-    let (passed, evidence) = run.check(absent.clone());
-    assert!(!passed && evidence.starts_with("Not decided: "), "{evidence}");
-    assert!(evidence.contains("large.txt is too large to be searched"), "{evidence}");
-    let mut negated = absent;
-    negated["not"] = true.into();
-    assert!(!run.check(negated).0, "what was not seen passes neither way");
+    for kind in ["file_contains", "file_not_contains"] {
+        assert_eq!(
+            either(&run, kind, "l*"),
+            "Not decided: the file that matches `l*` could not be searched; \
+             large.txt is too large to be searched (33554433 bytes)"
+        );
+    }
+}
+
+/// A run whose record tells of these files, and of more.
+fn recorded(files: &[Value], more: &Value) -> Run {
+    let mut outputs = json!({"files": files, "copied_bytes": 0, "notes": []});
+    outputs.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Run::new().file("run.json", json!({"execution": {"outputs": outputs}}).to_string())
+}
+
+fn entry(path: &str, stored: &str) -> Value {
+    json!({"path": path, "change": "created", "kind": "file", "bytes": 1, "stored": stored})
+}
+
+#[test]
+fn files_that_were_not_kept_are_there_and_what_is_in_them_is_not_known() {
+    let files =
+        [entry("a.log", "copied"), entry("big.log", "too_large"), entry("c.log", "no_room")];
+    let run = recorded(&files, &json!({"unlisted": {"files": ["d.log"]}})).output("a.log", "x");
+    assert_eq!(
+        run.check(json!({"type": "file_exists", "pattern": "big.log"})),
+        (true, "Found: big.log (too large to be kept)".to_owned())
+    );
+    assert!(!run.check(json!({"type": "file_absent", "pattern": "d.log"})).0);
+    assert!(run.check(json!({"type": "file_absent", "pattern": "e.log"})).0);
+    let (passed, evidence) =
+        run.check(json!({"type": "file_count", "pattern": "*.log", "count": 4}));
+    assert!(passed && evidence.contains("3 of them not kept in outputs/"), "{evidence}");
+    for check in [
+        json!({"type": "file_contains", "pattern": "*.log", "match": "y"}),
+        json!({"type": "file_not_contains", "pattern": "*.log", "match": "y"}),
+        json!({"type": "json_schema", "pattern": "big.log", "schema": {}}),
+        json!({"type": "json_path", "pattern": "big.log", "path": "$.a"}),
+        json!({"type": "yaml_valid", "pattern": "*.log"}),
+        json!({"type": "markdown_section", "pattern": "*.log", "heading": "Risks"}),
+    ] {
+        for negated in [false, true] {
+            let mut check = check.clone();
+            check["not"] = negated.into();
+            let (passed, evidence) = run.check(check.clone());
+            assert!(!passed && evidence.starts_with("Not decided: "), "{check}: {evidence}");
+            assert!(evidence.contains("big.log was not kept"), "{check}: {evidence}");
+        }
+    }
+    let found = json!({"type": "file_contains", "pattern": "*.log", "match": "x"});
+    assert!(run.check(found).0, "what was seen is enough");
+    let script = run.check(json!({"type": "custom_script", "script": "0"}));
+    assert!(script.0 && script.1.contains("3 files of the run were not kept"), "{}", script.1);
+}
+
+#[test]
+fn files_without_a_name_leave_in_doubt_what_they_could_change() {
+    let notes = json!([{"note": "too_many_files", "left_out": 95_000, "limit": 5000}]);
+    // Without a list of names, as records were before there was one.
+    let run = recorded(&[entry("a.log", "copied")], &json!({"notes": notes})).output("a.log", "x");
+    let undecided = |run: &Run, check: Value| {
+        let (passed, evidence) = run.check(check);
+        assert!(!passed && evidence.starts_with("Not decided: "), "{evidence}");
+        evidence
+    };
+    let evidence = undecided(&run, json!({"type": "file_absent", "pattern": "*.txt"}));
+    assert!(evidence.ends_with("95000 more files of the run were not kept, nor named"));
+    undecided(&run, json!({"type": "file_exists", "pattern": "*.txt", "not": true}));
+    undecided(&run, json!({"type": "file_not_contains", "pattern": "*", "match": "y"}));
+    undecided(&run, json!({"type": "diff_scope", "allow": ["a.log"]}));
+    undecided(&run, json!({"type": "file_count", "pattern": "*.log", "count": 1}));
+    let count = |operator: &str, count: u64| {
+        run.check(
+            json!({"type": "file_count", "pattern": "*.log", "count": count, "operator": operator}),
+        )
+    };
+    assert!(count(">=", 1).0, "more of them change nothing");
+    assert!(!count("<=", 0).0 && !count("<=", 0).1.starts_with("Not decided"));
+    undecided(
+        &run,
+        json!({"type": "file_count", "pattern": "*.log", "count": 9, "operator": "<="}),
+    );
+
+    let shut = recorded(&[], &json!({"unlisted": {"folders": ["shut", ".cache"]}}));
+    undecided(&shut, json!({"type": "file_absent", "pattern": "shut/*.log"}));
+    undecided(&shut, json!({"type": "file_absent", "pattern": "*.log"}));
+    assert!(shut.check(json!({"type": "file_absent", "pattern": "open/*.log"})).0);
+    undecided(&Run::new().file("run.json", "{"), json!({"type": "file_absent", "pattern": "*"}));
+}
+
+#[test]
+fn links_of_the_record_are_named() {
+    let link = |path: &str, stored: &str| json!({"path": path, "change": "created", "kind": {"symlink": {"target": "x"}}, "bytes": 1, "stored": stored});
+    let links = [
+        link("out.txt", "leads_out"),
+        link("gone.txt", "leads_nowhere"),
+        link("old.txt", "nothing"),
+        link("lib64", "leads_to_folder"),
+    ];
+    let more = json!({"unlisted": {"others": ["past.txt"]}});
+    let run = recorded(&links, &more).output("lib/a.py", "");
+    for (pattern, expected) in [
+        ("out.txt", "is a link that leads out of outputs/ and is not followed"),
+        ("gone.txt", "is a link that leads to no file"),
+        ("old.txt", "is a link that was not followed"),
+        ("past.txt", "is no file, but a link to none, a pipe or the like"),
+    ] {
+        let (passed, evidence) = run.check(json!({"type": "file_exists", "pattern": pattern}));
+        assert!(!passed, "{pattern}");
+        assert_eq!(evidence, format!("No file matches `{pattern}`; {pattern} {expected}"));
+    }
+    let (passed, evidence) = run.check(json!({"type": "file_absent", "pattern": "lib64/a.py"}));
+    assert!(!passed && evidence.contains("lib64 is a link to a folder"), "{evidence}");
+    assert!(run.check(json!({"type": "file_exists", "pattern": "**/a.py"})).0);
+    assert!(run.check(json!({"type": "file_absent", "pattern": "**/b.py"})).0);
 }
 
 #[test]

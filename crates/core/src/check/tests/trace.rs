@@ -29,6 +29,29 @@ fn errors_in_the_transcript_are_found() {
     let failed =
         check(&[], json!({"outcome": "failed", "reason": "api_error", "message": "overloaded"}));
     assert_eq!(failed, (false, "the run did not complete: overloaded".to_owned()));
+    let incomplete = |outcome: &str, reason: &str, exit: Value| {
+        let end =
+            json!({"outcome": outcome, "reason": reason, "exit": exit, "duration_ms": 10_020});
+        let (passed, evidence) = check(&[], end);
+        assert!(!passed);
+        evidence.strip_prefix("the run did not complete: ").unwrap().to_owned()
+    };
+    assert_eq!(
+        incomplete("timed_out", "timeout", json!({"signal": 15, "stop": "timeout"})),
+        "it was stopped after 10.0 seconds, at its time limit"
+    );
+    assert_eq!(
+        incomplete("timed_out", "silence", json!({"signal": 15, "stop": "silence"})),
+        "it was stopped after 10.0 seconds, because nothing came from the agent"
+    );
+    assert_eq!(
+        incomplete("failed", "crashed", json!({"code": 3})),
+        "the agent ended with exit code 3 and did not say why"
+    );
+    assert_eq!(
+        incomplete("failed", "crashed", json!({"signal": 9})),
+        "the agent was ended by signal 9"
+    );
     assert_eq!(
         Run::new().check(no_errors.clone()),
         (false, "Not decided: the run has no transcript.jsonl".to_owned())

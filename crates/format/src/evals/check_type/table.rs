@@ -47,7 +47,7 @@ pub const CHECK_TYPES: &[CheckTypeInfo] = &[
         at_most_one: &[],
         optional: &[],
         about: "The transcript shows no failed tool call and no error.",
-        details: "Counted are tool calls that failed, errors that the agent reported, a run that did not complete, and error lines in the output of tools: `Traceback (most recent call last)`, and `error:`, `fatal:`, `panic` and the like at the start of a line. What the agent writes about errors does not count, nor does the output of tools that only show files.",
+        details: "Counted are tool calls that failed, errors that the agent reported, a run that did not complete, and error lines in the output of tools: `Traceback (most recent call last)`, and `error:`, `fatal:`, `panic` and the like at the very start of a line, not indented. What the agent writes about errors does not count, nor does the output of tools that only show files.",
         example: r#"{"id": "S1", "type": "no_errors", "description": "Nothing went wrong"}"#,
     },
     CheckTypeInfo {
@@ -69,7 +69,7 @@ pub const CHECK_TYPES: &[CheckTypeInfo] = &[
         at_most_one: &[],
         optional: &[],
         about: "The bash command exits with 0.",
-        details: "It runs as `bash -c` in `outputs/` with `RUN_DIR`, `OUTPUTS_DIR` and `SKILL_DIR` set, without the secrets of your environment, for at most 60 seconds. Whatever it has started is ended with it. Its last lines are the evidence.",
+        details: "It runs as `bash -c` in `outputs/` with `RUN_DIR`, `OUTPUTS_DIR` and `SKILL_DIR` set, without the secrets of your environment, for at most 60 seconds. Whatever it has started is ended with it. Its last lines are the evidence. It sees only what was kept; the evidence counts the files that were not.",
         example: r#"{"id": "S1", "type": "custom_script", "description": "It compiles", "script": "python3 -m py_compile *.py"}"#,
     },
     CheckTypeInfo {

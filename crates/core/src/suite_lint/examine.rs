@@ -1,0 +1,57 @@
+//! A suite before it is used: everything that stands against it, in the words and with the places of the linter.
+//!
+//! Less than the linter says, for what only makes a measurement worth less is no reason to refuse it.
+
+use std::path::Path;
+
+use skillgauge_format::{Suite, json};
+
+use super::report::Report;
+use super::view::SuiteView;
+use super::{LintFinding, SkillFacts, case, input_file, problems, structural};
+use crate::finding::Level;
+use crate::profile::Strictness;
+
+/// A suite and what it is to be used with.
+#[derive(Clone, Copy)]
+pub struct Examination<'r> {
+    /// The text of the suite.
+    pub text: &'r [u8],
+    /// The skill that is measured, which also holds the input files; nothing when no input is needed.
+    pub skill: Option<&'r Path>,
+    /// The workspace, which may hold the input files.
+    pub workspace: Option<&'r Path>,
+    /// Whether a case is run, by its id; the input files of others may be missing.
+    pub is_wanted: &'r dyn Fn(&str) -> bool,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Examined {
+    /// The suite, if nothing stands against it.
+    pub suite: Option<Suite>,
+    /// Errors and warnings, in the order of the file.
+    pub findings: Vec<LintFinding>,
+    /// How many more there are than were kept.
+    pub omitted: usize,
+}
+
+/// Reads a suite and looks for everything that would end its use later.
+pub fn examine(request: &Examination<'_>) -> Examined {
+    let mut report = Report::new(request.text, Strictness::Normal);
+    let read = Suite::read(request.text);
+    if let Ok(document) = json::parse(request.text) {
+        let view = SuiteView::new(&document.root);
+        structural::compile(&view, &mut report);
+        if let Some(skill) = request.skill {
+            let is_wanted = |id: &str| (request.is_wanted)(id);
+            input_file::check(&view, skill, request.workspace, is_wanted, &mut report);
+            case::other_skill(&view, &SkillFacts::read(skill), &mut report);
+        }
+    }
+    let suite = read.as_ref().ok().map(|read| read.value.clone());
+    report.add_problems(&problems(read));
+    let (findings, omitted) = report.finish(0);
+    let is_sound = findings.iter().all(|finding| finding.level != Level::Error);
+    Examined { suite: suite.filter(|_| is_sound), findings, omitted }
+}
