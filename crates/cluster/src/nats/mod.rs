@@ -212,7 +212,7 @@ impl Fleet for NatsFleet {
 
     async fn remove_archive(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
         match self.folder_of(archive)? {
-            Some(shared) => shared.remove(archive),
+            Some(shared) => shared.remove(archive).await,
             None => self.remove_object(&archive.name).await,
         }
     }

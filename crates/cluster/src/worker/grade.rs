@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
 use crate::archive::pack;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, FleetError};
 use crate::job::{Graded, Lease, Queue, Standing};
 use crate::manifest::Manifest;
 
@@ -32,7 +32,13 @@ impl<F: Fleet> Shared<F> {
         let judge = self.judge(&manifest)?;
         let folder = self.bundles.job_folder()?;
         let run = RunDir::at(folder.path().join("run"));
-        archive.unpack(&*self.fleet, run.root()).await?;
+        while let Err(error) = archive.unpack(&*self.fleet, run.root(), folder.path()).await {
+            match error {
+                // A folder that is away comes back; nobody is asked to judge before.
+                FleetError::Folder { .. } => self.wait_for_a_place(error, cancel).await?,
+                error => return Err(error.into()),
+            }
+        }
         let record = run.record().map_err(|error| kept(error.to_string()))?;
         let budget = Arc::new(Budget::default());
         let workspace = Workspace::at(folder.path().join("workspace"));

@@ -160,7 +160,7 @@ struct Shared<F> {
     /// Plans whose judge cannot be asked from here.
     ungradable: Mutex<BTreeSet<PlanId>>,
     unfit: Mutex<Option<String>>,
-    /// Nothing is taken before: the server has no room.
+    /// Nothing is taken before: there is no place for what would come of it.
     paused: Mutex<Option<Instant>>,
     last_job: Mutex<Instant>,
 }
@@ -290,7 +290,8 @@ impl<F: Fleet> Shared<F> {
         self.unfit.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// A bucket that is full stays full until somebody collects; jobs that nobody can store are not taken.
+    /// A bucket that is full stays full for a while, and so does a folder that is away; jobs that nobody can store are not
+    /// taken.
     async fn wait_for_room(&self) {
         let left = || {
             let until = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);

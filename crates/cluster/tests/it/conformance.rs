@@ -406,7 +406,8 @@ async fn the_fleet_on_nats_keeps_the_rules() {
 #[tokio::test]
 async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
     let (server, folder) = (NatsServer::start().unwrap(), tempfile::tempdir().unwrap());
-    let fleet = on_nats(&server).await.sharing(Some(SharedFolder::new(folder.path(), 0)));
+    let shared = SharedFolder::open(folder.path(), 0).unwrap();
+    let fleet = on_nats(&server).await.sharing(Some(shared));
     files_come_back_as_they_were_and_orphans_go(&fleet).await;
     what_is_stored_after_a_cancel_does_not_count_and_goes(&fleet).await;
     let (id, run) = (plan('d'), runs(1).remove(0));
@@ -415,7 +416,8 @@ async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
     let (file, back) = (folder.path().join("file"), folder.path().join("back"));
     fs_err::write(&file, "content").unwrap();
     let archive = fleet.put_archive(&name, &file).await.unwrap();
-    let place = folder.path().join(archive.uri.as_ref().unwrap().strip_prefix("shared:").unwrap());
+    let below = archive.uri.as_ref().unwrap().strip_prefix("shared:").unwrap();
+    let place = folder.path().join("skillgauge-fleet").join(below);
     assert_eq!(fs_err::read_to_string(&place).unwrap(), "content");
     // Longer than what was stored, and half of an upload beside it.
     fs_err::write(&place, "content and more").unwrap();

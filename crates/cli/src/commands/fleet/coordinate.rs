@@ -33,6 +33,7 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
     let session = Arc::new(Session::open(&args.tape)?);
     let server =
         (url != LOCAL).then(|| login::connect(url, &args.fleet.login, &session, "coordinator"));
+    let shared = login::shared_folder(&args.fleet.archive, &session)?;
     let Some((measurement, begun, lock)) = begin(args, &session, server.as_ref(), printer)? else {
         return Ok(ExitCode::Success);
     };
@@ -47,7 +48,6 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
         printer,
     };
     let submission = submission(args, &measurement, &begun);
-    let shared = login::shared_folder(&args.fleet.archive, &session);
     let collected = session.block_on(printer, async {
         let Some(connect) = &server else {
             return run_here(&home, &session, &submission, &begun, args).await;
@@ -65,10 +65,10 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let FleetSubmitArgs { url, run: args } = args;
     let session = Session::open(&args.tape)?;
     let connect = login::connect(&url, &args.fleet.login, &session, "submit");
+    let shared = login::shared_folder(&args.fleet.archive, &session)?;
     let Some((measurement, begun, _lock)) = begin(&args, &session, Some(&connect), printer)? else {
         return Ok(ExitCode::Success);
     };
-    let shared = login::shared_folder(&args.fleet.archive, &session);
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
         hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
@@ -119,7 +119,7 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         budget: Arc::new(Budget::default()),
         printer,
     };
-    let shared = login::shared_folder(&args.archive, &session);
+    let shared = login::shared_folder(&args.archive, &session)?;
     let collected = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
         home.collect(&fleet, &begun).await
