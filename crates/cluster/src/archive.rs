@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use skillgauge_core::package::{Links, PackageError, UnpackLimits, pack_folder, unpack_folder};
+use skillgauge_core::workspace::RunDir;
 
 use crate::fleet::{Fleet, FleetError};
 use crate::id::hex;
@@ -184,6 +185,12 @@ pub(crate) fn unpack<R: io::Read + io::Seek>(
     let unpacked = unpack_folder(source, folder, links, LIMITS);
     unpacked
         .map_err(|error| FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
+}
+
+/// Removes folders from a run's archive that are where the files of its grading belong: whoever grades it could not write.
+pub(crate) fn make_way(dir: &RunDir) -> io::Result<()> {
+    let files = [dir.structural_file(), dir.grading_file()];
+    files.iter().filter(|file| file.is_dir()).try_for_each(fs_err::remove_dir_all)
 }
 
 /// Does something that takes a while off the event loop.

@@ -230,6 +230,19 @@ pub struct Graded {
     pub calls: u64,
 }
 
+/// A result as an engine keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its place in the order of results.
+    pub revision: Revision,
+    /// The key that it is under, whatever run the record names.
+    pub token: RunToken,
+    /// When it was stored: milliseconds since 1970, by the engine's clock.
+    pub time: u64,
+    /// The result.
+    pub record: ResultRecord,
+}
+
 /// A place in the order of results; later ones are greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Revision(pub u64);

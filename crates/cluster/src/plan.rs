@@ -1,6 +1,6 @@
 //! What the server knows of an iteration: the entry that submitters write and workers read.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,12 @@ impl CancelRevision {
             Queue::Grades => self.grades,
         }
     }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What has become of an iteration.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::fleet::{Fleet, FleetError};
 use crate::id::PlanId;
-use crate::job::{Queue, Revision, Standing, WorkerInfo};
+use crate::job::{Queue, Revision, Standing, Stored, WorkerInfo};
 use crate::plan::PlanEntry;
 
 /// A fleet at one moment.
@@ -80,10 +80,10 @@ impl PlanStatus {
             let mut after = Revision::default();
             loop {
                 let page = fleet.results(queue, id, after).await?;
-                let Some((last, _)) = page.last() else { break };
-                after = *last;
-                let counted = page.into_iter().filter(|(at, _)| entry.counts(queue, *at));
-                for (_, record) in counted {
+                let Some(last) = page.last() else { break };
+                after = last.revision;
+                let counted = page.into_iter().filter(|it| entry.counts(queue, it.revision));
+                for Stored { record, .. } in counted {
                     match record.standing {
                         Standing::Ran { reason, .. } => {
                             done += 1;

@@ -17,6 +17,7 @@ use skillgauge_format::{Dialect, read};
 use skillgauge_run::grade::{self, GradingFile};
 
 use super::CollectError;
+use crate::archive::make_way;
 use crate::fleet::{Fleet, FleetError};
 use crate::job::{ArchiveRef, Graded, ResultRecord, Standing};
 
@@ -224,12 +225,6 @@ fn tell_of_run(grading: &mut GradingFile, record: &RunRecord) -> bool {
     before.as_ref() != extra.get(RUN_RECORD)
 }
 
-/// Removes folders where files of a grading belong: whoever writes these later could not.
-fn make_way(dir: &RunDir) -> std::io::Result<()> {
-    let files = [dir.structural_file(), dir.grading_file()];
-    files.iter().filter(|file| file.is_dir()).try_for_each(fs_err::remove_dir_all)
-}
-
 /// What the checks found, if there were any.
 fn structural(run: &RunId, dir: &RunDir) -> Result<Option<Vec<u8>>, FleetError> {
     if !dir.structural_file().exists() {
@@ -252,7 +247,8 @@ fn read_bounded(path: &Path, run: &RunId) -> Result<Vec<u8>, FleetError> {
     match fs_err::symlink_metadata(path) {
         // What is in an archive is its maker's business, and no reason to stop for whoever collects.
         Ok(metadata) if !metadata.is_file() => {
-            Err(damaged(run, format!("{} is no file", path.display())))
+            let name = path.file_name().unwrap_or_default();
+            Err(damaged(run, format!("{} is no file", name.display())))
         }
         Ok(metadata) if metadata.len() <= MAX_GRADING => Ok(fs_err::read(path)?),
         Ok(_) => Err(damaged(run, "its grading is too large")),

@@ -18,10 +18,10 @@ use crate::fleet::{Fleet, FleetError};
 use crate::id::{AttemptId, Class, PlanId, RunToken, hex};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
-    ResultRecord, Revision, Tidied, WorkerInfo,
+    ResultRecord, Revision, Stored, Tidied, WorkerInfo,
 };
 use crate::late::remove_late;
-use crate::plan::{CancelRevision, PlanEntry, PlanState};
+use crate::plan::{CancelRevision, PlanEntry, PlanState, now};
 
 /// So many results are given at a time.
 const PAGE: usize = 256;
@@ -278,14 +278,15 @@ impl Fleet for LocalFleet {
     ) -> Result<Commit, FleetError> {
         let mut state = self.state();
         let key = (queue, id.clone(), RunToken::of(id, &record.run));
-        if let Some((_, first)) = state.results.get(&key) {
-            let is_ours = first.attempt == record.attempt;
-            let to = first.attempt.clone();
+        if let Some(first) = state.results.get(&key) {
+            let is_ours = first.record.attempt == record.attempt;
+            let to = first.record.attempt.clone();
             return Ok(if is_ours { Commit::Won } else { Commit::Lost { to } });
         }
         state.revision += 1;
         let revision = Revision(state.revision);
-        state.results.insert(key, (revision, record.clone()));
+        let (token, time, record) = (key.2.clone(), now(), record.clone());
+        state.results.insert(key, Stored { revision, token, time, record });
         Ok(Commit::Won)
     }
 
@@ -297,7 +298,7 @@ impl Fleet for LocalFleet {
     ) -> Result<Option<ResultRecord>, FleetError> {
         let state = self.state();
         let found = state.results.get(&(queue, id.clone(), token.clone()));
-        Ok(found.map(|(_, record)| record.clone()))
+        Ok(found.map(|stored| stored.record.clone()))
     }
 
     async fn results(
@@ -305,12 +306,12 @@ impl Fleet for LocalFleet {
         queue: Queue,
         id: &PlanId,
         after: Revision,
-    ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
+    ) -> Result<Vec<Stored>, FleetError> {
         let state = self.state();
         let ours = state.results.iter().filter(|(key, _)| key.0 == queue && key.1 == *id);
-        let mut found: Vec<_> =
-            ours.map(|(_, result)| result.clone()).filter(|(at, _)| *at > after).collect();
-        found.sort_by_key(|(revision, _)| *revision);
+        let mut found: Vec<Stored> =
+            ours.map(|(_, stored)| stored.clone()).filter(|it| it.revision > after).collect();
+        found.sort_by_key(|stored| stored.revision);
         found.truncate(PAGE);
         Ok(found)
     }
@@ -354,7 +355,8 @@ impl Fleet for LocalFleet {
         let late = remove_late(self, id).await?;
         let wanted: BTreeSet<PathBuf> = {
             let state = self.state();
-            let archives = state.results.values().filter_map(|(_, record)| record.archive.as_ref());
+            let archives =
+                state.results.values().filter_map(|stored| stored.record.archive.as_ref());
             archives.map(|archive| self.archive_place(&archive.name)).collect()
         };
         let prefix = format!("{id}+");

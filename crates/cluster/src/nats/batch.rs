@@ -20,11 +20,29 @@ const MAX_BYTES: usize = 4 << 20;
 /// A server that says nothing for so long is away.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// A message, or what it says.
+#[derive(Debug)]
+pub(super) struct Found<T> {
+    /// Its place in the stream.
+    pub(super) at: u64,
+    pub(super) subject: String,
+    /// When it was stored: milliseconds since 1970, or 0 if the server does not tell.
+    pub(super) time: u64,
+    pub(super) value: T,
+}
+
+impl<T> Found<T> {
+    /// The last part of its subject.
+    pub(super) fn token(&self) -> &str {
+        self.subject.rsplit('.').next().unwrap_or_default()
+    }
+}
+
 /// What one request gave.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// The place, the subject and the payload of each message, in order.
-    pub(super) messages: Vec<(u64, String, Bytes)>,
+    /// The messages, in order.
+    pub(super) messages: Vec<Found<Bytes>>,
     /// Whether there are no more now.
     pub(super) is_last: bool,
 }
@@ -66,8 +84,13 @@ impl NatsFleet {
                 Some(StatusCode::NOT_FOUND) => return Ok(Batch { is_last: true, ..batch }),
                 // The end of the batch; how many more there are is said in each message, and here again.
                 Some(status) if status.as_u16() == 204 => {
-                    let is_last = number("Nats-Num-Pending") == Some(0);
-                    return Ok(Batch { is_last, ..batch });
+                    let pending = number("Nats-Num-Pending");
+                    return match (batch.messages.is_empty(), pending) {
+                        // Whoever asks for the rest would get this again, and again.
+                        (true, Some(1..)) => Err(failed("the end of a batch that had nothing")),
+                        (true, None) => Ok(Batch { is_last: true, ..batch }),
+                        (_, pending) => Ok(Batch { is_last: pending == Some(0), ..batch }),
+                    };
                 }
                 Some(StatusCode::NO_RESPONDERS) => return Err(failed("no responders")),
                 Some(status) if status != StatusCode::OK => {
@@ -80,7 +103,27 @@ impl NatsFleet {
             let (Some(at), Some(subject)) = (at, subject) else {
                 return Err(failed("a message without a place"));
             };
-            batch.messages.push((at, subject.to_string(), message.payload));
+            let time = header("Nats-Time-Stamp").map_or(0, |text| milliseconds(text.as_str()));
+            let subject = subject.to_string();
+            batch.messages.push(Found { at, subject, time, value: message.payload });
         }
+    }
+}
+
+/// A time of the server in milliseconds since 1970; 0 for what is none.
+fn milliseconds(text: &str) -> u64 {
+    let time = async_nats::datetime::parse_rfc3339(text).ok();
+    time.and_then(|time| u64::try_from(time.unix_timestamp_nanos() / 1_000_000).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn times_of_the_server_are_read() {
+        assert_eq!(milliseconds("1970-01-01T00:00:01.234567891Z"), 1234);
+        assert_eq!(milliseconds("2026-02-22T20:00:00Z"), 1_771_790_400_000);
+        assert_eq!(milliseconds("yesterday"), 0);
     }
 }

@@ -65,6 +65,10 @@ impl NatsFleet {
         if let Some(message) = self.heard.take_denied() {
             return FleetError::Denied { message };
         }
+        if reason.contains("no responders") && !self.client.server_info().jetstream {
+            let reason = "it has no JetStream".to_owned();
+            return FleetError::Connect { url: self.url.clone(), reason };
+        }
         if reason.contains("stream not found") || reason.contains("no stream found") {
             return FleetError::NotReady { object: kept.stream().to_owned() };
         }

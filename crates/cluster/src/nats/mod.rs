@@ -36,7 +36,7 @@ use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId, RunToken};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Revision, Tidied, WorkerInfo,
+    Revision, Stored, Tidied, WorkerInfo,
 };
 use crate::late::remove_late;
 use crate::local::measure;
@@ -240,7 +240,7 @@ impl Fleet for NatsFleet {
         queue: Queue,
         id: &PlanId,
         after: Revision,
-    ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
+    ) -> Result<Vec<Stored>, FleetError> {
         self.results_after(queue, id, after).await
     }
 

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
-use crate::archive::pack;
-use crate::fleet::{Fleet, FleetError};
+use crate::archive::{make_way, pack};
+use crate::fleet::{Fleet, FleetError, patiently};
 use crate::job::{Graded, Lease, Queue, Standing};
 use crate::manifest::Manifest;
 
@@ -23,7 +23,8 @@ impl<F: Fleet> Shared<F> {
         lease: &Lease<F::Ticket>,
         cancel: &CancellationToken,
     ) -> Result<Worked, Kept> {
-        let result = self.fleet.result(Queue::Runs, &lease.plan, &lease.token()).await?;
+        let token = lease.token();
+        let result = patiently(|| self.fleet.result(Queue::Runs, &lease.plan, &token)).await?;
         // A run that was taken back is graded when it is there again.
         let Some(archive) = result.and_then(|result| result.archive) else {
             return Ok(Worked::NotNeeded);
@@ -39,6 +40,7 @@ impl<F: Fleet> Shared<F> {
                 error => return Err(error.into()),
             }
         }
+        make_way(&run)?;
         let record = run.record().map_err(|error| kept(error.to_string()))?;
         let budget = Arc::new(Budget::default());
         let workspace = Workspace::at(folder.path().join("workspace"));

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Shared, WorkerEvent};
 use crate::archive::Packed;
 use crate::fail_point::FailPoint;
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Fleet, FleetError, patiently};
 use crate::id::AttemptId;
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
@@ -152,7 +152,9 @@ impl<F: Fleet> Shared<F> {
         watched: &Watched,
     ) -> Result<Option<Commit>, Kept> {
         // Given out again, or queued again by a coordinator that did not see the result yet.
-        if self.fleet.result(lease.queue, &lease.plan, &lease.token()).await?.is_some() {
+        let token = lease.token();
+        let known = patiently(|| self.fleet.result(lease.queue, &lease.plan, &token)).await?;
+        if known.is_some() {
             return Ok(None);
         }
         let worked = match lease.queue {

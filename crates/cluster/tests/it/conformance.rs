@@ -58,9 +58,9 @@ async fn each_job_is_given_out_once_and_its_result_is_read_once<F: Fleet>(fleet:
     let (mut after, mut read) = (Revision::default(), Vec::new());
     loop {
         let page = fleet.results(Queue::Runs, &id, after).await.unwrap();
-        let Some((last, _)) = page.last() else { break };
-        after = *last;
-        read.extend(page.into_iter().map(|(_, record)| record.run));
+        let Some(last) = page.last() else { break };
+        after = last.revision;
+        read.extend(page.into_iter().map(|stored| stored.record.run));
     }
     read.sort();
     assert_eq!(read, runs);
@@ -199,9 +199,9 @@ async fn what_is_stored_after_a_cancel_does_not_count_and_goes<F: Fleet>(fleet: 
     for (queue, record) in [(Queue::Runs, 0), (Queue::Grades, 1)] {
         let found = fleet.results(queue, &id, Revision::default()).await.unwrap();
         let (counting, late): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(revision, _)| entry.counts(queue, *revision));
+            found.into_iter().partition(|it| entry.counts(queue, it.revision));
         assert_eq!((counting.len(), late.len()), (1, 1), "{queue:?}");
-        assert_eq!(counting[0].1, stored[record].1);
+        assert_eq!(counting[0].record, stored[record].1);
     }
     let status = FleetStatus::read(fleet, Some(&id)).await.unwrap();
     assert_eq!((status.plans[0].done, status.plans[0].graded), (1, 1));
@@ -296,10 +296,12 @@ async fn results_of_any_number_and_size_are_read_in_order<F: Fleet>(fleet: &F) {
     let (mut after, mut read) = (Revision::default(), Vec::new());
     loop {
         let page = fleet.results(Queue::Runs, &id, after).await.unwrap();
-        let Some((last, _)) = page.last() else { break };
-        assert!(page.iter().all(|(revision, _)| *revision > after));
-        after = *last;
-        read.extend(page.into_iter().map(|(_, record)| record));
+        let Some(last) = page.last() else { break };
+        assert!(page.iter().all(|stored| stored.revision > after));
+        assert!(page.iter().all(|it| it.token == RunToken::of(&id, &it.record.run)));
+        assert!(page.iter().all(|stored| stored.time > 1_700_000_000_000), "when it was stored");
+        after = last.revision;
+        read.extend(page.into_iter().map(|stored| stored.record));
     }
     assert!(read == committed, "{} of {} were read", read.len(), committed.len());
     fleet.end_plan(&id, PlanState::Finished).await.unwrap();

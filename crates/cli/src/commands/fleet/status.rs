@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-use skillgauge_cluster::{FleetError, FleetStatus, NatsFleet, PlanStatus};
+use skillgauge_cluster::{FleetError, FleetStatus, NatsFleet, PlanStatus, patiently};
 
 use super::{fleet_error, login};
 use crate::args::{FleetFormat, FleetStatusArgs, TapeArgs};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &FleetStatusArgs, printer: &Printer) -> Outcome {
     let shown = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
         loop {
-            let status = FleetStatus::read(&fleet, args.plan.as_ref()).await;
+            let status = patiently(|| FleetStatus::read(&fleet, args.plan.as_ref())).await;
             match status {
                 Ok(status) => show(&status, args, printer)?,
                 // A server that is away may come back while somebody watches.
