@@ -58,6 +58,10 @@ pub trait Fleet: Send + Sync + 'static {
     /// What is queued or given out of a plan.
     fn queued(&self, queue: Queue, id: &PlanId) -> impl Answer<BTreeSet<RunToken>>;
 
+    /// How many jobs of a plan workers have now, as far as the engine knows; some of them may have died meanwhile.
+    fn given_out(&self, queue: Queue, id: &PlanId, entry: &PlanEntry)
+    -> impl Answer<Option<usize>>;
+
     /// The next job for a worker of these classes, plans in turn; waits a while if there is none. `except` are plans
     /// whose jobs this worker cannot do.
     fn next(

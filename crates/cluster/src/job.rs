@@ -299,4 +299,7 @@ pub struct WorkerInfo {
     pub done: u64,
     /// What it could not do.
     pub failed: u64,
+    /// When the engine heard of it: milliseconds since 1970, by the engine's clock. A worker does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u64>,
 }

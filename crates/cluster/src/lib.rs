@@ -49,6 +49,6 @@ pub use nats::{
 };
 pub use plan::{CancelRevision, Caps, PlanEntry, PlanState, Times};
 pub use shared::SharedFolder;
-pub use status::{FleetStatus, PlanStatus};
+pub use status::{FleetStatus, PlanStatus, Shown, StatusReader};
 pub use submit::{Submission, SubmitError, Submitted, submit};
 pub use worker::{Judges, OnWorkerEvent, Stopped, Worker, WorkerEvent, WorkerSettings};

@@ -44,6 +44,9 @@ pub struct PlanEntry {
     pub small_archive: u64,
     /// When it was submitted: milliseconds since 1970.
     pub submitted: u64,
+    /// When it was finished or cancelled: milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<u64>,
     /// Where the results ended when somebody cancelled it; what came later does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<CancelRevision>,

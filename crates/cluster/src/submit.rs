@@ -108,6 +108,7 @@ pub async fn submit<F: Fleet>(
         planned: plan.runs().len(),
         small_archive: SMALL,
         submitted: now(),
+        ended: None,
         cancelled_at: None,
     };
     // The server has what a fleet needs, or it would have taken no input. So nothing is missing for good from here on.

@@ -172,7 +172,15 @@ fn status_shows_workers_plans_and_progress() {
     let output = kit.fleet(&["status", &kit.url()]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("no worker") && text.contains(&plan), "{text}");
-    assert!(text.contains("0 of 4 runs done, 0 running, 4 queued"), "{text}");
+    let row: Vec<&str> = text
+        .lines()
+        .find(|line| line.starts_with(&plan))
+        .unwrap()
+        .split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    assert_eq!(row[3..], ["running", "0/4", "0", "4", "0", "0", "0", "-", "-"], "{text}");
     let _other = kit.worker("w1", &["--class", "other"], &[]);
     let _right = kit.worker("w2", &["--class", "special", "--class", "other"], &[]);
     let output = kit.collect(&[]);

@@ -137,7 +137,7 @@ impl Fleet for LocalFleet {
         if let Some(entry) = state.plans.get_mut(id)
             && entry.state != end
         {
-            entry.state = end;
+            (entry.state, entry.ended) = (end, Some(now()));
             if end == PlanState::Cancelled {
                 entry.cancelled_at = Some(CancelRevision { runs: last, grades: last });
             }
@@ -175,6 +175,17 @@ impl Fleet for LocalFleet {
         let state = self.state();
         let ours = state.jobs.keys().filter(|key| key.0 == queue && key.1 == *id);
         Ok(ours.map(|key| key.2.clone()).collect())
+    }
+
+    async fn given_out(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        _: &PlanEntry,
+    ) -> Result<Option<usize>, FleetError> {
+        let state = self.state();
+        let ours = state.jobs.iter().filter(|(key, _)| key.0 == queue && key.1 == *id);
+        Ok(Some(ours.filter(|(_, job)| job.leased.is_some()).count()))
     }
 
     async fn next(
@@ -375,7 +386,8 @@ impl Fleet for LocalFleet {
     }
 
     async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
-        self.state().workers.insert(worker.name.clone(), worker.clone());
+        let seen = WorkerInfo { seen: Some(now()), ..worker.clone() };
+        self.state().workers.insert(worker.name.clone(), seen);
         Ok(())
     }
 

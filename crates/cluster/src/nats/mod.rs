@@ -157,6 +157,15 @@ impl Fleet for NatsFleet {
         self.queued_tokens(queue, id).await
     }
 
+    async fn given_out(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<Option<usize>, FleetError> {
+        self.count_given_out(queue, id, entry).await
+    }
+
     async fn next(
         &self,
         queue: Queue,

@@ -14,7 +14,7 @@ use super::name::{Kept, plan_subjects};
 use crate::fleet::FleetError;
 use crate::id::PlanId;
 use crate::job::{Queue, Revision, WorkerInfo};
-use crate::plan::{CancelRevision, PlanEntry, PlanState};
+use crate::plan::{CancelRevision, PlanEntry, PlanState, now};
 
 /// How often a worker looks whether a plan is new or over.
 const LOOK: Duration = Duration::from_millis(500);
@@ -110,7 +110,7 @@ impl NatsFleet {
             if entry.state == state {
                 break;
             }
-            entry.state = state;
+            (entry.state, entry.ended) = (state, Some(now()));
             if state == PlanState::Cancelled {
                 entry.cancelled_at = Some(self.results_end().await?);
             }
@@ -239,7 +239,10 @@ impl NatsFleet {
 
     pub(super) async fn scan_workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
         let (_, found) = self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await?;
-        let mut workers: Vec<WorkerInfo> = found.into_iter().map(|found| found.value).collect();
+        let mut workers: Vec<WorkerInfo> = found
+            .into_iter()
+            .map(|found| WorkerInfo { seen: Some(found.time), ..found.value })
+            .collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(workers)
     }

@@ -238,7 +238,10 @@ impl SharedFolder {
 /// Makes one folder, if it is not there; never those above it.
 fn make_folder(folder: &Path) -> io::Result<()> {
     match fs_err::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // One that was removed since is not there, whatever was said of it.
+            if fs_err::metadata(folder)?.is_dir() { Ok(()) } else { Err(error) }
+        }
         made => made,
     }
 }

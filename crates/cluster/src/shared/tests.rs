@@ -89,7 +89,9 @@ async fn the_janitor_removes_old_archives_and_nothing_of_anybody_else() {
         ours.join(format!("{run}/run/folder/file")),
         ours.join(format!("{}/{}/run/file", "x".repeat(20), "b".repeat(20))),
     ];
-    foreign.iter().for_each(|file| old_file(file));
+    for file in &foreign {
+        old_file(file);
+    }
     let empty = root.join("empty/of/somebody");
     fs_err::create_dir_all(&empty).unwrap();
     // A link to a folder of somebody leads nowhere.

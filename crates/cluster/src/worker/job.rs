@@ -101,6 +101,7 @@ impl<F: Fleet> Shared<F> {
             .unwrap_or_else(PoisonError::into_inner)
             .entry(lease.plan.clone())
             .or_default() += 1;
+        self.changed.notify_one();
         let watched = Watched::default();
         let cancel = self.abandon.child_token();
         let end = tokio::select! {
@@ -115,6 +116,8 @@ impl<F: Fleet> Shared<F> {
                 running.remove(&lease.plan);
             }
         }
+        drop(running);
+        self.changed.notify_one();
         *self.last_job.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
