@@ -84,13 +84,9 @@ impl NatsFleet {
                 Some(StatusCode::NOT_FOUND) => return Ok(Batch { is_last: true, ..batch }),
                 // The end of the batch; how many more there are is said in each message, and here again.
                 Some(status) if status.as_u16() == 204 => {
-                    let pending = number("Nats-Num-Pending");
-                    return match (batch.messages.is_empty(), pending) {
-                        // Whoever asks for the rest would get this again, and again.
-                        (true, Some(1..)) => Err(failed("the end of a batch that had nothing")),
-                        (true, None) => Ok(Batch { is_last: true, ..batch }),
-                        (_, pending) => Ok(Batch { is_last: pending == Some(0), ..batch }),
-                    };
+                    let is_last = is_last(batch.messages.len(), number("Nats-Num-Pending"));
+                    let is_last = is_last.ok_or_else(|| failed("a batch that had nothing"))?;
+                    return Ok(Batch { is_last, ..batch });
                 }
                 Some(StatusCode::NO_RESPONDERS) => return Err(failed("no responders")),
                 Some(status) if status != StatusCode::OK => {
@@ -110,6 +106,16 @@ impl NatsFleet {
     }
 }
 
+/// Whether there is nothing after a batch of so many messages. A batch without any that is not the last would be asked for
+/// again, and again.
+fn is_last(messages: usize, pending: Option<u64>) -> Option<bool> {
+    match (messages, pending) {
+        (0, Some(1..)) => None,
+        (0, None) => Some(true),
+        (_, pending) => Some(pending == Some(0)),
+    }
+}
+
 /// A time of the server in milliseconds since 1970; 0 for what is none.
 fn milliseconds(text: &str) -> u64 {
     let time = async_nats::datetime::parse_rfc3339(text).ok();
@@ -118,7 +124,19 @@ fn milliseconds(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::milliseconds;
+    use super::{is_last, milliseconds};
+
+    #[test]
+    fn a_batch_without_messages_is_never_asked_for_again() {
+        for pending in [None, Some(0), Some(1)] {
+            assert_ne!(is_last(0, pending), Some(false), "{pending:?}");
+        }
+        assert_eq!(is_last(0, Some(1)), None, "the server contradicts itself");
+        assert_eq!(
+            [None, Some(1), Some(0)].map(|pending| is_last(256, pending)),
+            [Some(false), Some(false), Some(true)]
+        );
+    }
 
     #[test]
     fn times_of_the_server_are_read() {
