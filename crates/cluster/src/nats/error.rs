@@ -65,7 +65,8 @@ impl NatsFleet {
         if let Some(message) = self.heard.take_denied() {
             return FleetError::Denied { message };
         }
-        if reason.contains("no responders") && !self.client.server_info().jetstream {
+        let is_away = reason.contains("no responders") || reason.contains("jetstream unavailable");
+        if is_away && !self.client.server_info().jetstream {
             let reason = "it has no JetStream".to_owned();
             return FleetError::Connect { url: self.url.clone(), reason };
         }
