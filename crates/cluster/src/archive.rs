@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use skillgauge_core::package::{Links, PackageError, UnpackLimits, pack_folder, unpack_folder};
+use skillgauge_core::workspace::RunDir;
 
 use crate::fleet::{Fleet, FleetError};
 use crate::id::hex;
@@ -68,18 +69,20 @@ impl ArchiveRef {
         if self.is_stored_apart() { fleet.remove_archive(self).await } else { Ok(()) }
     }
 
-    /// Unpacks the archive into a folder, wherever it is. A small one needs no file on the way.
+    /// Unpacks the archive into a folder, wherever it is. A small one needs no file on the way; a large one is fetched into
+    /// `scratch`, which has room for what is unpacked beside it: the system's folder for such files may be in memory.
     pub(crate) async fn unpack<F: Fleet>(
         &self,
         fleet: &F,
         folder: &Path,
+        scratch: &Path,
     ) -> Result<(), FleetError> {
         let (name, folder) = (self.name.clone(), folder.to_owned());
         if let Some(bytes) = self.carried()? {
             let bytes = io::Cursor::new(bytes.to_vec());
             return blocking(move || unpack(bytes, &folder, Links::Refused, &name)).await;
         }
-        let file = tempfile::NamedTempFile::new()?;
+        let file = tempfile::Builder::new().prefix(".archive-").tempfile_in(scratch)?;
         fleet.get_archive(self, file.path()).await?;
         // By its name: an engine may have put another file there.
         blocking(move || unpack(fs_err::File::open(file.path())?, &folder, Links::Refused, &name))
@@ -184,6 +187,12 @@ pub(crate) fn unpack<R: io::Read + io::Seek>(
         .map_err(|error| FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
 }
 
+/// Removes folders from a run's archive that are where the files of its grading belong: whoever grades it could not write.
+pub(crate) fn make_way(dir: &RunDir) -> io::Result<()> {
+    let files = [dir.structural_file(), dir.grading_file()];
+    files.iter().filter(|file| file.is_dir()).try_for_each(fs_err::remove_dir_all)
+}
+
 /// Does something that takes a while off the event loop.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FleetError> + Send + 'static,
@@ -246,7 +255,13 @@ mod tests {
             };
             assert_eq!(archive.is_stored_apart(), is_large);
             let back = folder.path().join(format!("back-{number}"));
-            archive.unpack(&fleet, &back).await.unwrap();
+            let scratch = folder.path().join(format!("scratch-{number}"));
+            if is_large {
+                let missing = archive.unpack(&fleet, &back, &scratch).await;
+                assert!(missing.is_err(), "it is fetched there and nowhere else");
+                fs_err::create_dir(&scratch).unwrap();
+            }
+            archive.unpack(&fleet, &back, &scratch).await.unwrap();
             assert_eq!(fs_err::read(back.join("outputs/a")).unwrap(), vec![7; size]);
         }
     }

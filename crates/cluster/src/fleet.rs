@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use skillgauge_core::plan::RunId;
+use tokio::time::Instant;
 
 use crate::id::{Class, PlanId, RunToken};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Revision, Tidied, WorkerInfo,
+    Revision, Stored, Tidied, WorkerInfo,
 };
 use crate::plan::{PlanEntry, PlanState};
 
@@ -56,6 +57,10 @@ pub trait Fleet: Send + Sync + 'static {
 
     /// What is queued or given out of a plan.
     fn queued(&self, queue: Queue, id: &PlanId) -> impl Answer<BTreeSet<RunToken>>;
+
+    /// How many jobs of a plan workers have now, as far as the engine knows; some of them may have died meanwhile.
+    fn given_out(&self, queue: Queue, id: &PlanId, entry: &PlanEntry)
+    -> impl Answer<Option<usize>>;
 
     /// The next job for a worker of these classes, plans in turn; waits a while if there is none. `except` are plans
     /// whose jobs this worker cannot do.
@@ -106,12 +111,7 @@ pub trait Fleet: Send + Sync + 'static {
     ) -> impl Answer<Option<ResultRecord>>;
 
     /// Results after a revision, in order, some at a time; nothing when there are no more now.
-    fn results(
-        &self,
-        queue: Queue,
-        id: &PlanId,
-        after: Revision,
-    ) -> impl Answer<Vec<(Revision, ResultRecord)>>;
+    fn results(&self, queue: Queue, id: &PlanId, after: Revision) -> impl Answer<Vec<Stored>>;
 
     /// Waits until a job of a plan was done since this was called the last time, or for so long; it may be missed.
     fn results_come(
@@ -145,6 +145,34 @@ pub trait Fleet: Send + Sync + 'static {
 pub trait Answer<T>: Future<Output = Result<T, FleetError>> + Send {}
 
 impl<T, F: Future<Output = Result<T, FleetError>> + Send> Answer<T> for F {}
+
+/// How long a server that does not answer is asked again before a command gives up.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// The first and the longest pause between two tries.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(3));
+
+/// Asks again, for a minute, while the server does not answer: nothing here does harm twice, and one request that was lost
+/// is no reason to give up what was asked for.
+pub async fn patiently<T, A: Answer<T>>(ask: impl FnMut() -> A) -> Result<T, FleetError> {
+    while_passing(ask, FleetError::is_silence).await
+}
+
+/// The same for other errors than silence.
+pub(crate) async fn while_passing<T, A: Answer<T>>(
+    mut ask: impl FnMut() -> A,
+    is_passing: fn(&FleetError) -> bool,
+) -> Result<T, FleetError> {
+    let (began, (mut pause, longest)) = (Instant::now(), PAUSES);
+    loop {
+        match ask().await {
+            Err(error) if is_passing(&error) && began.elapsed() < PATIENCE => {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(longest);
+            }
+            answer => return answer,
+        }
+    }
+}
 
 /// What can go wrong with an engine. None of these is a result of a run.
 #[derive(Debug, thiserror::Error)]
@@ -259,6 +287,33 @@ pub enum FleetError {
 }
 
 impl FleetError {
+    /// Whether the server did not answer, or not yet as it will.
+    pub fn is_silence(&self) -> bool {
+        matches!(self, Self::Server { .. })
+    }
+
+    /// Whether waiting may help. Where everything was made already, a stream that is not there comes back, too: one whose
+    /// leader died looks like one that was never made.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Server { .. }
+            | Self::NotReady { .. }
+            | Self::Full { .. }
+            | Self::Connect { .. } => true,
+            Self::Login { .. }
+            | Self::Expired { .. }
+            | Self::Credentials { .. }
+            | Self::Address { .. }
+            | Self::TooOld { .. }
+            | Self::StoredDifferently { .. }
+            | Self::Denied { .. }
+            | Self::NoFolder { .. }
+            | Self::Folder { .. }
+            | Self::Damaged { .. }
+            | Self::Io(_) => false,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -298,5 +353,36 @@ impl FleetError {
             }
             Self::Io(_) => "check the free space and the permissions there",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn silence() -> FleetError {
+        FleetError::Server { action: "asking", reason: "timed out".to_owned() }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_borne_for_a_while_and_a_plain_no_is_not() {
+        let mut asked = 0;
+        let mut ask = || {
+            asked += 1;
+            std::future::ready(if asked < 5 { Err(silence()) } else { Ok(asked) })
+        };
+        assert_eq!(patiently(&mut ask).await.unwrap(), 5);
+        let began = Instant::now();
+        let never = patiently(|| std::future::ready(Err::<(), _>(silence()))).await;
+        assert!(matches!(never, Err(FleetError::Server { .. })));
+        let took = began.elapsed();
+        assert!(took >= PATIENCE && took < PATIENCE + 2 * PAUSES.1, "{took:?}");
+        let mut asked = 0;
+        let refused = patiently(|| {
+            asked += 1;
+            std::future::ready(Err::<(), _>(FleetError::Denied { message: String::new() }))
+        });
+        assert!(refused.await.is_err());
+        assert_eq!(asked, 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Jobs, leases and results: what goes over the wire and what workers hold.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use skillgauge_core::plan::RunId;
 use skillgauge_format::transcript::{Outcome, Reason};
 
 use crate::archive::SmallArchive;
-use crate::id::{AttemptId, PlanId, RunToken};
+use crate::id::{AttemptId, BadName, PlanId, RunToken};
 use crate::plan::PlanEntry;
 
 /// Runs and gradings are queued apart, so that judges never starve runs.
@@ -75,6 +76,8 @@ impl<T> Lease<T> {
 pub struct ArchiveName {
     /// All of it.
     pub(crate) text: String,
+    /// Its first part.
+    pub(crate) plan: PlanId,
     /// Its last part.
     pub(crate) attempt: AttemptId,
 }
@@ -82,11 +85,30 @@ pub struct ArchiveName {
 impl ArchiveName {
     /// The archive of an attempt at a job.
     pub fn new(queue: Queue, plan: &PlanId, token: &RunToken, attempt: AttemptId) -> Self {
-        let kind = match queue {
-            Queue::Runs => "run",
-            Queue::Grades => "grade",
-        };
-        Self { text: format!("{plan}/{token}/{kind}/{attempt}"), attempt }
+        let text = format!("{plan}/{token}/{}/{attempt}", kind(queue));
+        Self { text, plan: plan.clone(), attempt }
+    }
+}
+
+/// What an archive of a queue's jobs is called.
+const fn kind(queue: Queue) -> &'static str {
+    match queue {
+        Queue::Runs => "run",
+        Queue::Grades => "grade",
+    }
+}
+
+impl FromStr for ArchiveName {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Self, BadName> {
+        let (what, rule) = ("name of an archive", "a plan, a run, `run` or `grade`, an attempt");
+        let bad = || BadName { text: text.to_owned(), what, rule };
+        let parts: Vec<&str> = text.split('/').collect();
+        let [plan, token, of, attempt] = parts[..] else { return Err(bad()) };
+        let queue = Queue::ALL.into_iter().find(|queue| kind(*queue) == of).ok_or_else(bad)?;
+        let token: RunToken = token.parse()?;
+        Ok(Self::new(queue, &plan.parse()?, &token, attempt.parse()?))
     }
 }
 
@@ -208,6 +230,19 @@ pub struct Graded {
     pub calls: u64,
 }
 
+/// A result as an engine keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its place in the order of results.
+    pub revision: Revision,
+    /// The key that it is under, whatever run the record names.
+    pub token: RunToken,
+    /// When it was stored: milliseconds since 1970, by the engine's clock.
+    pub time: u64,
+    /// The result.
+    pub record: ResultRecord,
+}
+
 /// A place in the order of results; later ones are greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Revision(pub u64);
@@ -264,4 +299,7 @@ pub struct WorkerInfo {
     pub done: u64,
     /// What it could not do.
     pub failed: u64,
+    /// When the engine heard of it: milliseconds since 1970, by the engine's clock. A worker does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u64>,
 }

@@ -4,7 +4,7 @@
 //! a plan goes on, so that they do not begin to count then.
 
 use crate::fleet::{Fleet, FleetError};
-use crate::id::{PlanId, RunToken};
+use crate::id::PlanId;
 use crate::job::Queue;
 
 /// Removes the late results of a plan and their archives. Tells how many there were.
@@ -16,12 +16,13 @@ pub(crate) async fn remove_late<F: Fleet>(fleet: &F, id: &PlanId) -> Result<usiz
         let mut after = cancelled.of(queue);
         loop {
             let page = fleet.results(queue, id, after).await?;
-            let Some((last, _)) = page.last() else { break };
-            after = *last;
-            for (_, record) in page {
-                // The result first: an archive that no result points at is found again, a result without one is not.
-                fleet.forget(queue, id, &RunToken::of(id, &record.run)).await?;
-                if let Some(archive) = &record.archive {
+            let Some(last) = page.last() else { break };
+            after = last.revision;
+            for stored in page {
+                // The result first: an archive that no result points at is found again, a result without one is not. By
+                // its key: what a record says of itself may be the name of another run.
+                fleet.forget(queue, id, &stored.token).await?;
+                if let Some(archive) = &stored.record.archive {
                     let _ = archive.remove(fleet).await;
                 }
                 removed += 1;

@@ -35,11 +35,11 @@ mod worker;
 pub use archive::SmallArchive;
 pub use collect::{CollectError, CollectSettings, Collected, Coordinator};
 pub use fail_point::FailPoint;
-pub use fleet::{Answer, Fleet, FleetError};
+pub use fleet::{Answer, Fleet, FleetError, patiently};
 pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
 pub use job::{
     ArchiveName, ArchiveRef, Commit, Dead, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Revision, Standing, Tidied, WorkerInfo,
+    Revision, Standing, Stored, Tidied, WorkerInfo,
 };
 pub use local::{LocalFleet, LocalTicket};
 pub use manifest::{Bundle, Manifest, ManifestError};
@@ -49,6 +49,6 @@ pub use nats::{
 };
 pub use plan::{CancelRevision, Caps, PlanEntry, PlanState, Times};
 pub use shared::SharedFolder;
-pub use status::{FleetStatus, PlanStatus};
+pub use status::{FleetStatus, PlanStatus, Shown, StatusReader};
 pub use submit::{Submission, SubmitError, Submitted, submit};
 pub use worker::{Judges, OnWorkerEvent, Stopped, Worker, WorkerEvent, WorkerSettings};

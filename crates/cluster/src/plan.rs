@@ -1,6 +1,6 @@
 //! What the server knows of an iteration: the entry that submitters write and workers read.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct PlanEntry {
     pub small_archive: u64,
     /// When it was submitted: milliseconds since 1970.
     pub submitted: u64,
+    /// When it was finished or cancelled: milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<u64>,
     /// Where the results ended when somebody cancelled it; what came later does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<CancelRevision>,
@@ -74,6 +77,12 @@ impl CancelRevision {
             Queue::Grades => self.grades,
         }
     }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What has become of an iteration.

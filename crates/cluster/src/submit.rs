@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::Iteration;
@@ -12,12 +11,12 @@ use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::Prepared;
 
 use crate::archive::SMALL;
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Fleet, FleetError, patiently, while_passing};
 use crate::id::{Class, PlanId, RunToken};
-use crate::job::{Queue, Revision, Standing};
+use crate::job::{Queue, Revision, Standing, Stored};
 use crate::late::remove_late;
 use crate::manifest::{Manifest, ManifestError};
-use crate::plan::{Caps, PlanEntry, PlanState, Times};
+use crate::plan::{Caps, PlanEntry, PlanState, Times, now};
 
 /// What is submitted.
 #[derive(Debug)]
@@ -90,10 +89,9 @@ pub async fn submit<F: Fleet>(
     let packed = Manifest::pack(prepared, skill, workspace, *version)?;
     let mut sent = 0;
     for (sha256, file) in &packed.files {
-        sent += usize::from(fleet.put_input(sha256, file).await?);
+        sent += usize::from(patiently(|| fleet.put_input(sha256, file)).await?);
     }
     let plan = Iteration::plan(record);
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let entry = PlanEntry {
         manifest: packed.manifest_sha256,
         state: PlanState::Running,
@@ -109,22 +107,26 @@ pub async fn submit<F: Fleet>(
         retries: submission.retries,
         planned: plan.runs().len(),
         small_archive: SMALL,
-        submitted: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        submitted: now(),
+        ended: None,
         cancelled_at: None,
     };
+    // The server has what a fleet needs, or it would have taken no input. So nothing is missing for good from here on.
+    let passing = FleetError::is_passing;
     // What came after a cancel would begin to count when the plan goes on.
-    remove_late(fleet, &id).await?;
-    fleet.put_plan(&id, &entry).await?;
+    while_passing(|| remove_late(fleet, &id), passing).await?;
+    while_passing(|| fleet.put_plan(&id, &entry), passing).await?;
     let local = |run: &RunId| {
         submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
     };
-    let done = results(fleet, &id).await?;
+    let done = while_passing(|| results(fleet, &id), passing).await?;
     let missing: Vec<RunId> = plan
         .without(local)
         .into_iter()
         .filter(|run| !done.contains(&RunToken::of(&id, run)))
         .collect();
-    let queued = fleet.publish(Queue::Runs, &id, &entry, &missing).await?;
+    let queued =
+        while_passing(|| fleet.publish(Queue::Runs, &id, &entry, &missing), passing).await?;
     Ok(Submitted { id, entry, sent, missing: missing.len(), queued })
 }
 
@@ -133,10 +135,9 @@ async fn results<F: Fleet>(fleet: &F, id: &PlanId) -> Result<BTreeSet<RunToken>,
     let (mut found, mut after) = (BTreeSet::new(), Revision::default());
     loop {
         let page = fleet.results(Queue::Runs, id, after).await?;
-        let Some((last, _)) = page.last() else { return Ok(found) };
-        after = *last;
-        for (_, record) in page {
-            let token = RunToken::of(id, &record.run);
+        let Some(last) = page.last() else { return Ok(found) };
+        after = last.revision;
+        for Stored { token, record, .. } in page {
             if matches!(record.standing, Standing::Lost { .. }) {
                 fleet.forget(Queue::Runs, id, &token).await?;
             } else {

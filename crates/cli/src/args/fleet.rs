@@ -193,6 +193,9 @@ pub struct FleetStatusArgs {
     /// Only this plan
     #[arg(long, value_name = "ID")]
     pub plan: Option<PlanId>,
+    /// Plans that are over since more than a day, too
+    #[arg(long, conflicts_with = "plan")]
+    pub all: bool,
     /// Show it again every two seconds, until stopped
     #[arg(long)]
     pub watch: bool,

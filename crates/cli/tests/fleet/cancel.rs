@@ -4,8 +4,10 @@
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-use skillgauge_cluster::{PlanId, Queue};
+use serde_json::json;
+use skillgauge_cluster::{PlanId, Queue, RunToken};
 use skillgauge_core::plan::RunId;
+use skillgauge_core::workspace::Iteration;
 use skillgauge_testkit::nats::NatsServer;
 use skillgauge_testkit::process::{Group, is_alive};
 
@@ -112,4 +114,29 @@ fn a_result_that_is_stored_after_the_cancel_does_not_count_when_the_plan_goes_on
     assert_complete(&kit.collect());
     assert_eq!(kit.executions() - executions, 24 - before.len(), "the late one was run again");
     all_is_right(kit, &Ended::Complete);
+}
+
+/// A key decides what a result is of, and not what its record says of itself.
+#[test]
+fn a_late_result_under_the_key_of_another_run_is_removed_by_that_key() {
+    let (kit, _server) = Kit::start(Work::default());
+    let id = kit.submit(&["--runs", "1"]);
+    let cancelled = kit.fleet(&["cancel", &kit.url, id.as_str()]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", kit.project.shown(&cancelled));
+    let plan = Iteration::plan(&kit.iteration().record().unwrap());
+    let raw = kit.raw();
+    let record = json!({
+        "run": plan.runs()[1].to_string(),
+        "attempt": "forged",
+        "delivered": 1,
+        "worker": "w1",
+        "tool_version": "0",
+        "standing": {"kind": "lost", "why": "forged"},
+    });
+    let key = format!("$KV.SG_RESULTS.{id}.{}", RunToken::of(&id, &plan.runs()[0]));
+    raw.wait(async {
+        raw.js.publish(key, record.to_string().into()).await.unwrap().await.unwrap();
+    });
+    assert_eq!((raw.tidy(&id).late, raw.tidy(&id).late), (1, 0));
+    all_is_right(&kit, &Ended::Cancelled(BTreeSet::new()));
 }

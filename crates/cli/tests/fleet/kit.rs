@@ -192,11 +192,17 @@ impl Kit {
         self.collecting().finish(LIMIT).unwrap()
     }
 
+    /// The server alone: the shared folder is away.
+    pub(crate) fn raw_without_folder(&self) -> Raw {
+        Raw::open(&self.url, self.creds.as_deref())
+    }
+
     /// The server by another way than the commands.
     pub(crate) fn raw(&self) -> Raw {
-        let mut raw = Raw::open(&self.url, self.creds.as_deref());
+        let mut raw = self.raw_without_folder();
         let limit = SharedFolder::LIMIT;
-        let shared = self.archive_dir.as_ref().map(|folder| SharedFolder::new(folder, limit));
+        let shared =
+            self.archive_dir.as_ref().map(|folder| SharedFolder::open(folder, limit).unwrap());
         raw.fleet = raw.fleet.sharing(shared);
         raw
     }

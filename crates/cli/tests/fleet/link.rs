@@ -27,6 +27,8 @@ struct State {
     is_held: bool,
     /// Parts of subjects that get nothing.
     muted: Vec<Vec<u8>>,
+    /// How many messages never arrived.
+    swallowed: usize,
 }
 
 impl Link {
@@ -63,6 +65,16 @@ impl Link {
         self.gate.state.lock().unwrap().muted.push(text.as_bytes().to_vec());
     }
 
+    /// From now on everything arrives again; what did not is lost.
+    pub(crate) fn unmute(&self) {
+        self.gate.state.lock().unwrap().muted.clear();
+    }
+
+    /// How many messages never arrived.
+    pub(crate) fn swallowed(&self) -> usize {
+        self.gate.state.lock().unwrap().swallowed
+    }
+
     /// Whether something is held up.
     pub(crate) fn is_held(&self) -> bool {
         self.gate.state.lock().unwrap().is_held
@@ -88,7 +100,9 @@ impl Gate {
             state = self.changed.wait(state).unwrap();
         }
         let line = &message[..first_line(message).unwrap_or(message.len())];
-        !state.muted.iter().any(|text| contains(line, text))
+        let is_muted = state.muted.iter().any(|text| contains(line, text));
+        state.swallowed += usize::from(is_muted);
+        !is_muted
     }
 }
 

@@ -62,9 +62,9 @@ impl Raw {
         self.wait(async {
             let (mut found, mut after) = (Vec::new(), Revision::default());
             while let Ok(page) = self.fleet.results(queue, id, after).await {
-                let Some((last, _)) = page.last() else { break };
-                after = *last;
-                found.extend(page.into_iter().map(|(_, record)| record));
+                let Some(last) = page.last() else { break };
+                after = last.revision;
+                found.extend(page.into_iter().map(|stored| stored.record));
             }
             found
         })

@@ -1,6 +1,6 @@
 //! Servers that die, queues that are deleted, and a bucket that is full.
 
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use skillgauge_cluster::Queue;
@@ -8,6 +8,7 @@ use skillgauge_testkit::nats::{NatsServer, NatsVersion};
 
 use crate::gate::{Ended, all_is_right};
 use crate::kit::{Kit, LIMIT, Work, assert_complete, until};
+use crate::link::Link;
 
 /// Long enough that a fault comes in the middle, and that something is being uploaded then.
 const BUSY: Work = Work { bytes: 50_000, millis: 150, before: Vec::new() };
@@ -83,6 +84,44 @@ fn queues_that_are_deleted_in_the_middle_are_made_again_from_the_plan() {
     assert!(raw.results(Queue::Runs, &id).len() < 24, "there is something left to heal");
     assert!(!raw.streams().contains(&"SG_RUNS".to_owned()));
     assert_complete(&kit.collect());
+    all_is_right(&kit, &Ended::Complete);
+}
+
+/// The first request of a kind is never answered; those after it are.
+fn silent_once<T>(link: &Link, subject: &str, command: impl FnOnce() -> T) -> T {
+    let before = link.swallowed();
+    link.mute(subject);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            until("a request is lost", || link.swallowed() > before);
+            link.unmute();
+        });
+        command()
+    })
+}
+
+#[test]
+fn a_request_that_is_never_answered_ends_no_command() {
+    let (mut kit, server) = Kit::start(Work::default());
+    let link = Link::to(server.port(), Ipv4Addr::LOCALHOST.into());
+    let direct = std::mem::replace(&mut kit.url, link.url());
+    let id = silent_once(&link, "$JS.API.CONSUMER.", || kit.submit(&["--runs", "1"]));
+    silent_once(&link, "$JS.API.STREAM.PURGE.SG_RUNS", || {
+        let cancelled = kit.fleet(&["cancel", &kit.url, id.as_str()]);
+        assert_eq!(cancelled.status.code(), Some(0), "{}", kit.project.shown(&cancelled));
+    });
+    silent_once(&link, "$KV.SG_PLAN.", || kit.submit(&["--runs", "1"]));
+    silent_once(&link, "$JS.API.STREAM.INFO.SG_", || {
+        let status = kit.fleet(&["status", &kit.url]);
+        assert_eq!(status.status.code(), Some(0), "{}", kit.project.shown(&status));
+    });
+    let _worker = kit.worker_at(&direct, "w1", &[], &[]);
+    let raw = kit.raw();
+    until("all runs are done", || raw.results(Queue::Runs, &id).len() == 6);
+    // The last steps, when everything is home.
+    let collected = silent_once(&link, "$JS.API.STREAM.PURGE.SG_GRADES", || kit.collect());
+    assert_complete(&collected);
+    assert!(collected.stderr.contains("emptying a queue did not work"), "{}", collected.stderr);
     all_is_right(&kit, &Ended::Complete);
 }
 

@@ -6,8 +6,11 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use skillgauge_cluster::{ArchiveRef, Fleet as _, PlanId, Queue, RunToken, SmallArchive};
+use skillgauge_cluster::{
+    ArchiveRef, Fleet as _, PlanId, Queue, ResultRecord, RunToken, SmallArchive,
+};
 use skillgauge_core::package::{Links, UnpackLimits, pack_folder, unpack_folder};
+use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{Iteration, RunDir};
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};
 
@@ -154,6 +157,52 @@ fn carried(folder: &Path, name: &str) -> ArchiveRef {
     }
 }
 
+/// A result of the first run of a plan with another archive, as another worker would have stored it.
+fn store_again(raw: &Raw, id: &PlanId, change: impl FnOnce(&mut ResultRecord, &RunDir)) -> RunId {
+    let mut result = raw.results(Queue::Runs, id).remove(0);
+    let archive = result.archive.take().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, dir) = (folder.path().join("a"), RunDir::at(folder.path().join("run")));
+    raw.archive(&archive, &file);
+    let limits = UnpackLimits { bytes: 1 << 20, entries: 100 };
+    let opened = fs_err::File::open(&file).unwrap();
+    unpack_folder(opened, dir.root(), Links::Refused, limits).unwrap();
+    change(&mut result, &dir);
+    result.archive = Some(carried(dir.root(), &archive.name));
+    let token = RunToken::of(id, &result.run);
+    raw.wait(async {
+        raw.fleet.forget(Queue::Runs, id, &token).await.unwrap();
+        raw.fleet.commit(Queue::Runs, id, &result).await.unwrap();
+    });
+    result.run
+}
+
+/// What a worker packs is its own business: a folder where a file should be costs a grading, and not the collection.
+#[test]
+fn folders_where_the_files_of_a_grading_belong_stop_nobody() {
+    for has_grading in [true, false] {
+        let (kit, _server) = Kit::start(Work::default());
+        let id = kit.submit(&["--runs", "1"]);
+        let _worker = kit.worker("w1", &[]);
+        let raw = kit.raw();
+        until("all runs are done", || raw.results(Queue::Runs, &id).len() == 6);
+        let run = store_again(&raw, &id, |result, dir| {
+            for file in [dir.grading_file(), dir.structural_file()] {
+                fs_err::remove_file(&file).unwrap();
+                fs_err::create_dir(&file).unwrap();
+                fs_err::write(file.join("a"), "a").unwrap();
+            }
+            result.grading = result.grading.filter(|_| has_grading);
+        });
+        let collected = kit.collect();
+        assert_complete(&collected);
+        let is_told = collected.stderr.contains(&format!("{run} is graded again"));
+        assert_eq!(is_told, has_grading, "{}", collected.stderr);
+        let dir = kit.iteration().run_dir(&run);
+        assert!(dir.grading_file().is_file() && dir.structural_file().is_file());
+    }
+}
+
 /// A worker of an older version leaves checks to a job. What that makes is what this version makes beside the run.
 #[test]
 fn a_run_that_comes_without_its_grading_is_graded_by_a_job_to_the_same_files() {
@@ -164,27 +213,16 @@ fn a_run_that_comes_without_its_grading_is_graded_by_a_job_to_the_same_files() {
     until("all runs are done", || raw.results(Queue::Runs, &id).len() == 6);
     let results = raw.results(Queue::Runs, &id);
     assert!(results.iter().all(|result| result.grading.is_some()), "{results:?}");
-    let mut older = results[0].clone();
-    let archive = older.archive.take().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let (file, beside) = (folder.path().join("a"), RunDir::at(folder.path().join("run")));
-    raw.archive(&archive, &file);
-    let limits = UnpackLimits { bytes: 1 << 20, entries: 100 };
-    let opened = fs_err::File::open(&file).unwrap();
-    unpack_folder(opened, beside.root(), Links::Refused, limits).unwrap();
-    let expected = graded(&beside);
-    fs_err::remove_file(beside.structural_file()).unwrap();
-    fs_err::remove_file(beside.grading_file()).unwrap();
-    older.archive = Some(carried(beside.root(), &archive.name));
-    older.grading = None;
-    let token = RunToken::of(&id, &older.run);
-    raw.wait(async {
-        raw.fleet.forget(Queue::Runs, &id, &token).await.unwrap();
-        raw.fleet.commit(Queue::Runs, &id, &older).await.unwrap();
+    let mut expected = None;
+    let older = store_again(&raw, &id, |result, dir| {
+        expected = Some(graded(dir));
+        fs_err::remove_file(dir.structural_file()).unwrap();
+        fs_err::remove_file(dir.grading_file()).unwrap();
+        result.grading = None;
     });
     assert_complete(&kit.collect());
     let jobs = raw.results(Queue::Grades, &id);
-    assert_eq!(jobs.iter().map(|job| &job.run).collect::<Vec<_>>(), [&older.run]);
-    assert_eq!(graded(&kit.iteration().run_dir(&older.run)), expected);
+    assert_eq!(jobs.iter().map(|job| &job.run).collect::<Vec<_>>(), [&older]);
+    assert_eq!(Some(graded(&kit.iteration().run_dir(&older))), expected);
     all_is_right(&kit, &Ended::Complete);
 }

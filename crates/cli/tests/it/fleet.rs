@@ -28,6 +28,7 @@ fn a_fleet_measures_what_one_machine_measures() {
     let plan = kit.plan_status();
     assert_eq!((&plan["state"], &plan["done"]), (&"finished".into(), &24.into()), "{plan:#}");
     assert_eq!((&plan["queued"], &plan["graded"]), (&0.into(), &24.into()), "{plan:#}");
+    assert!(plan["seconds_left"].is_null() && plan["ended"].is_u64(), "{plan:#}");
     let run = json(&kit.project, &format!("{ITERATION}/eval-3/with_skill/run-2/run.json"));
     assert_eq!(run["execution"]["fleet"]["delivered"], 1);
     assert!(json(&kit.project, &format!("{ITERATION}/iteration.json"))["finished"].is_string());
@@ -122,6 +123,12 @@ fn cancel_empties_the_queue_and_stops_what_runs() {
     let plan = kit.submit(&[]);
     let worker = kit.worker("w1", &["--slots", "2", "--idle", "2s"], &[]);
     kit.until("two runs started", || calls(&kit.project) == 2);
+    let status = kit.plan_status();
+    assert_eq!((&status["running"], &status["queued"]), (&2.into(), &22.into()), "{status:#}");
+    assert!(status["seconds_left"].is_null(), "nothing is done yet: {status:#}");
+    kit.until("the worker has told it", || {
+        kit.status()["workers"][0]["running"][&plan].as_u64() == Some(2)
+    });
     let output = kit.fleet(&["cancel", &kit.url(), &plan]);
     assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
     let ended = worker.finish(LIMIT).unwrap();
@@ -189,7 +196,15 @@ fn status_shows_workers_plans_and_progress() {
     let output = kit.fleet(&["status", &kit.url()]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("no worker") && text.contains(&plan), "{text}");
-    assert!(text.contains("0 of 4 runs done, 0 running, 4 queued"), "{text}");
+    let row: Vec<&str> = text
+        .lines()
+        .find(|line| line.starts_with(&plan))
+        .unwrap()
+        .split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    assert_eq!(row[3..], ["running", "0/4", "0", "4", "0", "0", "0", "-", "-"], "{text}");
     let _other = kit.worker("w1", &["--class", "other"], &[]);
     let _right = kit.worker("w2", &["--class", "special", "--class", "other"], &[]);
     let output = kit.collect(&[]);

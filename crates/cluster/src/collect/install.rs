@@ -17,6 +17,7 @@ use skillgauge_format::{Dialect, read};
 use skillgauge_run::grade::{self, GradingFile};
 
 use super::CollectError;
+use crate::archive::make_way;
 use crate::fleet::{Fleet, FleetError};
 use crate::job::{ArchiveRef, Graded, ResultRecord, Standing};
 
@@ -35,7 +36,8 @@ pub(super) struct Place {
 #[derive(Debug)]
 enum Fetched {
     Run(PartialRun),
-    Grading(tempfile::TempDir),
+    /// In the place where its run was made: the run is home, so nobody is there.
+    Grading(PartialRun),
 }
 
 /// What of a result is here now.
@@ -102,17 +104,12 @@ impl Place {
         result: &ResultRecord,
         archive: &ArchiveRef,
     ) -> Result<Fetched, CollectError> {
+        let partial = self.iteration.begin_run(&result.run)?;
+        let dir = partial.dir();
+        archive.unpack(fleet, dir.root(), dir.root().parent().unwrap_or(dir.root())).await?;
         Ok(match result.standing {
-            Standing::Ran { .. } => {
-                let partial = self.iteration.begin_run(&result.run)?;
-                archive.unpack(fleet, partial.dir().root()).await?;
-                Fetched::Run(partial)
-            }
-            Standing::Graded(_) | Standing::Lost { .. } => {
-                let folder = tempfile::tempdir().map_err(FleetError::Io)?;
-                archive.unpack(fleet, &folder.path().join("files")).await?;
-                Fetched::Grading(folder)
-            }
+            Standing::Ran { .. } => Fetched::Run(partial),
+            Standing::Graded(_) | Standing::Lost { .. } => Fetched::Grading(partial),
         })
     }
 
@@ -121,9 +118,12 @@ impl Place {
             Fetched::Run(partial) => {
                 self.run(result, partial).map(|run| Installed::Run(Box::new(run)))
             }
-            Fetched::Grading(folder) => {
-                let made = RunDir::at(folder.path().join("files"));
-                self.grading(&result.run, &made).map(|()| Installed::Grading)
+            Fetched::Grading(partial) => {
+                let made = partial.dir();
+                let installed = self.grading(&result.run, &made).map(|()| Installed::Grading);
+                // What stays is removed before anything else is put there.
+                let _ = fs_err::remove_dir_all(made.root());
+                installed
             }
         }
     }
@@ -153,6 +153,7 @@ impl Place {
             }
             Err(other) => return Err(other),
         };
+        make_way(&dir).map_err(FleetError::Io)?;
         // Who wants to know which runs were executed more than once finds it here.
         let fleet = json!({
             "worker": result.worker,
@@ -226,7 +227,7 @@ fn tell_of_run(grading: &mut GradingFile, record: &RunRecord) -> bool {
 
 /// What the checks found, if there were any.
 fn structural(run: &RunId, dir: &RunDir) -> Result<Option<Vec<u8>>, FleetError> {
-    if !dir.structural_file().is_file() {
+    if !dir.structural_file().exists() {
         return Ok(None);
     }
     let bytes = read_bounded(&dir.structural_file(), run)?;
@@ -243,7 +244,12 @@ fn damaged(run: &RunId, reason: impl std::fmt::Display) -> FleetError {
 }
 
 fn read_bounded(path: &Path, run: &RunId) -> Result<Vec<u8>, FleetError> {
-    match fs_err::metadata(path) {
+    match fs_err::symlink_metadata(path) {
+        // What is in an archive is its maker's business, and no reason to stop for whoever collects.
+        Ok(metadata) if !metadata.is_file() => {
+            let name = path.file_name().unwrap_or_default();
+            Err(damaged(run, format!("{} is no file", name.display())))
+        }
         Ok(metadata) if metadata.len() <= MAX_GRADING => Ok(fs_err::read(path)?),
         Ok(_) => Err(damaged(run, "its grading is too large")),
         Err(error) => Err(damaged(run, error)),

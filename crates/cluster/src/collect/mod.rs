@@ -19,7 +19,7 @@ use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::{Budget, Driven, GradedWhen, IterationEvent, OnEvent, Teller};
 use tokio_util::sync::CancellationToken;
 
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Fleet, FleetError, PATIENCE, patiently};
 use crate::id::{PlanId, RunToken};
 use crate::job::{Queue, Revision};
 use crate::plan::{PlanEntry, PlanState};
@@ -139,6 +139,8 @@ struct Collection<'a, F> {
     lost: BTreeMap<RunId, String>,
     not_graded: BTreeMap<RunId, String>,
     read: BTreeMap<Queue, Revision>,
+    /// Whether the fleet has what is here and not graded.
+    is_entrusted: bool,
     collected: Collected,
 }
 
@@ -150,7 +152,7 @@ impl<F: Fleet> Coordinator<'_, F> {
         on_trouble: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Collected, CollectError> {
         let id = PlanId::of(self.record);
-        let entry = self.fleet.plan(&id).await?;
+        let entry = patiently(|| self.fleet.plan(&id)).await?;
         let entry = entry.ok_or_else(|| CollectError::Unknown { id: id.clone() })?;
         let plan = Iteration::plan(self.record);
         let tokens = plan.runs().iter().map(|run| (RunToken::of(&id, run), run.clone())).collect();
@@ -175,6 +177,7 @@ impl<F: Fleet> Coordinator<'_, F> {
             lost: BTreeMap::new(),
             not_graded: BTreeMap::new(),
             read: BTreeMap::new(),
+            is_entrusted: false,
             collected: Collected::default(),
             id,
             entry,
@@ -212,15 +215,14 @@ impl<F: Fleet> Collection<'_, F> {
     }
 
     async fn collect(&mut self) -> Result<(), CollectError> {
-        self.entrust().await?;
         let mut reconciled: Option<Instant> = None;
+        let mut complete: Option<Instant> = None;
         let (mut buried, mut tidied) = (Instant::now(), Instant::now());
         while !self.settings.cancel.is_cancelled() {
             let is_due = reconciled.is_none_or(|last| last.elapsed() >= self.settings.reconcile);
             let step = self.step(is_due, &mut buried, &mut tidied).await;
             match step {
-                Ok(Step::Over) => return self.conclude().await,
-                Ok(Step::Stopped) => return Ok(()),
+                Ok(Step::Over | Step::Stopped) => return Ok(()),
                 Ok(Step::Again) => {
                     self.last_trouble.clear();
                     if is_due {
@@ -228,7 +230,16 @@ impl<F: Fleet> Collection<'_, F> {
                     }
                 }
                 // A queue that is gone is made again; a server that is away comes back.
-                Err(CollectError::Fleet(error)) if is_passing(&error) => {
+                Err(CollectError::Fleet(error)) if error.is_passing() => {
+                    if self.is_complete() {
+                        let since = complete.get_or_insert_with(Instant::now);
+                        if since.elapsed() > PATIENCE {
+                            self.trouble(&format!(
+                                "everything is here, but the server could not be told: {error}"
+                            ));
+                            return Ok(());
+                        }
+                    }
                     reconciled = None;
                     // A bucket that was made again counts from the beginning.
                     self.read.clear();
@@ -257,6 +268,10 @@ impl<F: Fleet> Collection<'_, F> {
         buried: &mut Instant,
         tidied: &mut Instant,
     ) -> Result<Step, CollectError> {
+        if !self.is_entrusted {
+            self.entrust().await?;
+            self.is_entrusted = true;
+        }
         self.take_results(Queue::Runs).await?;
         self.take_results(Queue::Grades).await?;
         if let Some(why) = self.budget.used_up() {
@@ -264,6 +279,7 @@ impl<F: Fleet> Collection<'_, F> {
             return self.stop(why);
         }
         if self.is_complete() {
+            self.conclude().await?;
             return Ok(Step::Over);
         }
         if !self.fleet.is_running(&self.id).await? {
@@ -343,25 +359,4 @@ enum Step {
     Again,
     Stopped,
     Over,
-}
-
-/// Whether waiting may help.
-fn is_passing(error: &FleetError) -> bool {
-    match error {
-        FleetError::Server { .. }
-        | FleetError::NotReady { .. }
-        | FleetError::Full { .. }
-        | FleetError::Connect { .. } => true,
-        FleetError::Login { .. }
-        | FleetError::Expired { .. }
-        | FleetError::Credentials { .. }
-        | FleetError::Address { .. }
-        | FleetError::TooOld { .. }
-        | FleetError::StoredDifferently { .. }
-        | FleetError::Denied { .. }
-        | FleetError::NoFolder { .. }
-        | FleetError::Folder { .. }
-        | FleetError::Damaged { .. }
-        | FleetError::Io(_) => false,
-    }
 }

@@ -103,8 +103,9 @@ impl<F: Fleet> Collection<'_, F> {
     async fn bring(&self, run: &RunId, token: &RunToken) -> Result<(), CollectError> {
         let dir = self.iteration.run_dir(run);
         let stored = dir.record()?;
-        let folder = tempfile::tempdir().map_err(FleetError::Io)?;
-        let file = folder.path().join("run.zip");
+        // Where the run was made before it came here, and where there is room for it.
+        let scratch = self.iteration.begin_run(run)?.dir();
+        let file = scratch.root().join("run.zip");
         let packed = pack(dir.root(), vec![PathBuf::new()], &file).await?;
         let mut record = self.own_record(
             run,
@@ -122,6 +123,7 @@ impl<F: Fleet> Collection<'_, F> {
             let file = packed.file().map_err(FleetError::Io)?;
             self.fleet.put_archive(&name, file).await?
         };
+        let _ = fs_err::remove_dir_all(scratch.root());
         record.archive = Some(archive.clone());
         if let Commit::Lost { .. } = self.fleet.commit(Queue::Runs, &self.id, &record).await? {
             archive.remove(self.fleet).await?;

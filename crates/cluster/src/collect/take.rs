@@ -11,7 +11,7 @@ use super::install::{Installed, InstalledRun, install};
 use super::{CollectError, Collection};
 use crate::fleet::Fleet;
 use crate::id::RunToken;
-use crate::job::{Graded, Queue, ResultRecord, Standing};
+use crate::job::{Graded, Queue, ResultRecord, Standing, Stored};
 use crate::plan::PlanState;
 
 /// So many results are brought home at the same time.
@@ -23,16 +23,16 @@ impl<F: Fleet> Collection<'_, F> {
         loop {
             let after = self.read.get(&queue).copied().unwrap_or_default();
             let page = self.fleet.results(queue, &self.id, after).await?;
-            let Some((last, _)) = page.last() else { return Ok(()) };
-            let last = *last;
+            let Some(last) = page.last().map(|stored| stored.revision) else { return Ok(()) };
             // Asked after the results were read: what is among them was stored before any cancel that is not seen yet.
             if let Some(entry) = self.fleet.plan(&self.id).await? {
                 self.entry = entry;
             }
             let new: Vec<ResultRecord> = page
                 .into_iter()
-                .filter(|(at, record)| self.entry.counts(queue, *at) && self.is_new(queue, record))
-                .map(|(_, record)| record)
+                .filter(|stored| self.entry.counts(queue, stored.revision))
+                .filter(|stored| self.is_new(queue, stored))
+                .map(|stored| stored.record)
                 .collect();
             let ungraded = self.bring_home(queue, new).await?;
             // Nobody grades what belongs to a plan that is over; it is graded when the plan goes on.
@@ -77,10 +77,11 @@ impl<F: Fleet> Collection<'_, F> {
     }
 
     /// Whether a result tells something that is not known here.
-    fn is_new(&self, queue: Queue, record: &ResultRecord) -> bool {
+    fn is_new(&self, queue: Queue, stored: &Stored) -> bool {
+        let Stored { token, record, .. } = stored;
         let run = &record.run;
-        // Somebody else's key: not of this plan, whatever it says.
-        self.tokens.contains_key(&RunToken::of(&self.id, run))
+        // Somebody else's key: not of this plan, or not of this run, whatever it says.
+        self.tokens.get(token) == Some(run)
             && match (&record.standing, queue) {
                 (Standing::Lost { .. } | Standing::Ran { .. }, Queue::Runs) => {
                     !self.here.contains(run)

@@ -18,10 +18,10 @@ use crate::fleet::{Fleet, FleetError};
 use crate::id::{AttemptId, Class, PlanId, RunToken, hex};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
-    ResultRecord, Revision, Tidied, WorkerInfo,
+    ResultRecord, Revision, Stored, Tidied, WorkerInfo,
 };
 use crate::late::remove_late;
-use crate::plan::{CancelRevision, PlanEntry, PlanState};
+use crate::plan::{CancelRevision, PlanEntry, PlanState, now};
 
 /// So many results are given at a time.
 const PAGE: usize = 256;
@@ -137,7 +137,7 @@ impl Fleet for LocalFleet {
         if let Some(entry) = state.plans.get_mut(id)
             && entry.state != end
         {
-            entry.state = end;
+            (entry.state, entry.ended) = (end, Some(now()));
             if end == PlanState::Cancelled {
                 entry.cancelled_at = Some(CancelRevision { runs: last, grades: last });
             }
@@ -175,6 +175,17 @@ impl Fleet for LocalFleet {
         let state = self.state();
         let ours = state.jobs.keys().filter(|key| key.0 == queue && key.1 == *id);
         Ok(ours.map(|key| key.2.clone()).collect())
+    }
+
+    async fn given_out(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        _: &PlanEntry,
+    ) -> Result<Option<usize>, FleetError> {
+        let state = self.state();
+        let ours = state.jobs.iter().filter(|(key, _)| key.0 == queue && key.1 == *id);
+        Ok(Some(ours.filter(|(_, job)| job.leased.is_some()).count()))
     }
 
     async fn next(
@@ -278,14 +289,15 @@ impl Fleet for LocalFleet {
     ) -> Result<Commit, FleetError> {
         let mut state = self.state();
         let key = (queue, id.clone(), RunToken::of(id, &record.run));
-        if let Some((_, first)) = state.results.get(&key) {
-            let is_ours = first.attempt == record.attempt;
-            let to = first.attempt.clone();
+        if let Some(first) = state.results.get(&key) {
+            let is_ours = first.record.attempt == record.attempt;
+            let to = first.record.attempt.clone();
             return Ok(if is_ours { Commit::Won } else { Commit::Lost { to } });
         }
         state.revision += 1;
         let revision = Revision(state.revision);
-        state.results.insert(key, (revision, record.clone()));
+        let (token, time, record) = (key.2.clone(), now(), record.clone());
+        state.results.insert(key, Stored { revision, token, time, record });
         Ok(Commit::Won)
     }
 
@@ -297,7 +309,7 @@ impl Fleet for LocalFleet {
     ) -> Result<Option<ResultRecord>, FleetError> {
         let state = self.state();
         let found = state.results.get(&(queue, id.clone(), token.clone()));
-        Ok(found.map(|(_, record)| record.clone()))
+        Ok(found.map(|stored| stored.record.clone()))
     }
 
     async fn results(
@@ -305,12 +317,12 @@ impl Fleet for LocalFleet {
         queue: Queue,
         id: &PlanId,
         after: Revision,
-    ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
+    ) -> Result<Vec<Stored>, FleetError> {
         let state = self.state();
         let ours = state.results.iter().filter(|(key, _)| key.0 == queue && key.1 == *id);
-        let mut found: Vec<_> =
-            ours.map(|(_, result)| result.clone()).filter(|(at, _)| *at > after).collect();
-        found.sort_by_key(|(revision, _)| *revision);
+        let mut found: Vec<Stored> =
+            ours.map(|(_, stored)| stored.clone()).filter(|it| it.revision > after).collect();
+        found.sort_by_key(|stored| stored.revision);
         found.truncate(PAGE);
         Ok(found)
     }
@@ -354,7 +366,8 @@ impl Fleet for LocalFleet {
         let late = remove_late(self, id).await?;
         let wanted: BTreeSet<PathBuf> = {
             let state = self.state();
-            let archives = state.results.values().filter_map(|(_, record)| record.archive.as_ref());
+            let archives =
+                state.results.values().filter_map(|stored| stored.record.archive.as_ref());
             archives.map(|archive| self.archive_place(&archive.name)).collect()
         };
         let prefix = format!("{id}+");
@@ -373,7 +386,8 @@ impl Fleet for LocalFleet {
     }
 
     async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
-        self.state().workers.insert(worker.name.clone(), worker.clone());
+        let seen = WorkerInfo { seen: Some(now()), ..worker.clone() };
+        self.state().workers.insert(worker.name.clone(), seen);
         Ok(())
     }
 

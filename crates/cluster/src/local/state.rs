@@ -7,7 +7,7 @@ use skillgauge_core::plan::RunId;
 
 use super::LocalTicket;
 use crate::id::{Class, PlanId, RunToken};
-use crate::job::{Queue, ResultRecord, Revision, WorkerInfo};
+use crate::job::{Queue, Stored, WorkerInfo};
 use crate::plan::{PlanEntry, PlanState};
 
 /// A job or its result.
@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) jobs: BTreeMap<Key, Queued>,
     /// In the order in which jobs were queued.
     pub(super) order: u64,
-    pub(super) results: BTreeMap<Key, (Revision, ResultRecord)>,
+    pub(super) results: BTreeMap<Key, Stored>,
     pub(super) revision: u64,
     pub(super) dead: BTreeMap<Key, String>,
     /// How many rings somebody who waits for results has heard.

@@ -20,11 +20,29 @@ const MAX_BYTES: usize = 4 << 20;
 /// A server that says nothing for so long is away.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// A message, or what it says.
+#[derive(Debug)]
+pub(super) struct Found<T> {
+    /// Its place in the stream.
+    pub(super) at: u64,
+    pub(super) subject: String,
+    /// When it was stored: milliseconds since 1970, or 0 if the server does not tell.
+    pub(super) time: u64,
+    pub(super) value: T,
+}
+
+impl<T> Found<T> {
+    /// The last part of its subject.
+    pub(super) fn token(&self) -> &str {
+        self.subject.rsplit('.').next().unwrap_or_default()
+    }
+}
+
 /// What one request gave.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// The place, the subject and the payload of each message, in order.
-    pub(super) messages: Vec<(u64, String, Bytes)>,
+    /// The messages, in order.
+    pub(super) messages: Vec<Found<Bytes>>,
     /// Whether there are no more now.
     pub(super) is_last: bool,
 }
@@ -66,7 +84,8 @@ impl NatsFleet {
                 Some(StatusCode::NOT_FOUND) => return Ok(Batch { is_last: true, ..batch }),
                 // The end of the batch; how many more there are is said in each message, and here again.
                 Some(status) if status.as_u16() == 204 => {
-                    let is_last = number("Nats-Num-Pending") == Some(0);
+                    let is_last = is_last(batch.messages.len(), number("Nats-Num-Pending"));
+                    let is_last = is_last.ok_or_else(|| failed("a batch that had nothing"))?;
                     return Ok(Batch { is_last, ..batch });
                 }
                 Some(StatusCode::NO_RESPONDERS) => return Err(failed("no responders")),
@@ -80,7 +99,49 @@ impl NatsFleet {
             let (Some(at), Some(subject)) = (at, subject) else {
                 return Err(failed("a message without a place"));
             };
-            batch.messages.push((at, subject.to_string(), message.payload));
+            let time = header("Nats-Time-Stamp").map_or(0, |text| milliseconds(text.as_str()));
+            let subject = subject.to_string();
+            batch.messages.push(Found { at, subject, time, value: message.payload });
         }
+    }
+}
+
+/// Whether there is nothing after a batch of so many messages. A batch without any that is not the last would be asked for
+/// again, and again.
+fn is_last(messages: usize, pending: Option<u64>) -> Option<bool> {
+    match (messages, pending) {
+        (0, Some(1..)) => None,
+        (0, None) => Some(true),
+        (_, pending) => Some(pending == Some(0)),
+    }
+}
+
+/// A time of the server in milliseconds since 1970; 0 for what is none.
+fn milliseconds(text: &str) -> u64 {
+    let time = async_nats::datetime::parse_rfc3339(text).ok();
+    time.and_then(|time| u64::try_from(time.unix_timestamp_nanos() / 1_000_000).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_last, milliseconds};
+
+    #[test]
+    fn a_batch_without_messages_is_never_asked_for_again() {
+        for pending in [None, Some(0), Some(1)] {
+            assert_ne!(is_last(0, pending), Some(false), "{pending:?}");
+        }
+        assert_eq!(is_last(0, Some(1)), None, "the server contradicts itself");
+        assert_eq!(
+            [None, Some(1), Some(0)].map(|pending| is_last(256, pending)),
+            [Some(false), Some(false), Some(true)]
+        );
+    }
+
+    #[test]
+    fn times_of_the_server_are_read() {
+        assert_eq!(milliseconds("1970-01-01T00:00:01.234567891Z"), 1234);
+        assert_eq!(milliseconds("2026-02-22T20:00:00Z"), 1_771_790_400_000);
+        assert_eq!(milliseconds("yesterday"), 0);
     }
 }

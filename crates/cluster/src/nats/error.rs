@@ -65,6 +65,11 @@ impl NatsFleet {
         if let Some(message) = self.heard.take_denied() {
             return FleetError::Denied { message };
         }
+        let is_away = reason.contains("no responders") || reason.contains("jetstream unavailable");
+        if is_away && !self.client.server_info().jetstream {
+            let reason = "it has no JetStream".to_owned();
+            return FleetError::Connect { url: self.url.clone(), reason };
+        }
         if reason.contains("stream not found") || reason.contains("no stream found") {
             return FleetError::NotReady { object: kept.stream().to_owned() };
         }

@@ -17,8 +17,8 @@ pub const OLDEST_SERVER: &str = "2.11.0";
 pub struct InitSettings {
     /// How many servers have a copy: 1, or 3 in a cluster of at least three.
     pub replicas: usize,
-    /// How many bytes all archives together may have, and the results with small archives in them as many again; no
-    /// limit if absent.
+    /// How many bytes all archives together may have, and the results with small archives in them, of runs and of
+    /// gradings, as many again each; no limit if absent.
     pub max_bytes: Option<u64>,
 }
 

@@ -36,7 +36,7 @@ use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId, RunToken};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Revision, Tidied, WorkerInfo,
+    Revision, Stored, Tidied, WorkerInfo,
 };
 use crate::late::remove_late;
 use crate::local::measure;
@@ -157,6 +157,15 @@ impl Fleet for NatsFleet {
         self.queued_tokens(queue, id).await
     }
 
+    async fn given_out(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<Option<usize>, FleetError> {
+        self.count_given_out(queue, id, entry).await
+    }
+
     async fn next(
         &self,
         queue: Queue,
@@ -212,7 +221,7 @@ impl Fleet for NatsFleet {
 
     async fn remove_archive(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
         match self.folder_of(archive)? {
-            Some(shared) => shared.remove(archive),
+            Some(shared) => shared.remove(archive).await,
             None => self.remove_object(&archive.name).await,
         }
     }
@@ -240,7 +249,7 @@ impl Fleet for NatsFleet {
         queue: Queue,
         id: &PlanId,
         after: Revision,
-    ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
+    ) -> Result<Vec<Stored>, FleetError> {
         self.results_after(queue, id, after).await
     }
 

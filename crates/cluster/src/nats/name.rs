@@ -127,9 +127,9 @@ impl Kept {
             Self::Runs => Use::Jobs("run"),
             Self::Grades => Use::Jobs("grade"),
             Self::Dead => Use::Advisories,
-            Self::Plans | Self::Scores => Use::Keys { age: KEPT, storage: file, bytes: -1 },
-            // Small archives are among the results.
-            Self::Results => Use::Keys { age: KEPT, storage: file, bytes: most },
+            Self::Plans => Use::Keys { age: KEPT, storage: file, bytes: -1 },
+            // Small archives are among the results, of runs and of gradings.
+            Self::Results | Self::Scores => Use::Keys { age: KEPT, storage: file, bytes: most },
             Self::Status => Use::Keys { age: STATUS_KEPT, storage: StorageType::Memory, bytes: -1 },
             Self::Inputs => Use::Objects { age: INPUTS_KEPT, bytes: -1 },
             Self::Archives => Use::Objects { age: KEPT, bytes: most },

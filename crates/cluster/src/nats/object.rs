@@ -252,9 +252,9 @@ impl NatsFleet {
             let mut after = crate::job::Revision::default();
             loop {
                 let page = self.results_after(queue, id, after).await?;
-                let Some((last, _)) = page.last() else { break };
-                after = *last;
-                let archives = page.into_iter().filter_map(|(_, record)| record.archive);
+                let Some(last) = page.last() else { break };
+                after = last.revision;
+                let archives = page.into_iter().filter_map(|stored| stored.record.archive);
                 wanted.extend(archives.map(|archive| archive.name));
             }
         }

@@ -8,17 +8,20 @@ use async_nats::jetstream::message::PublishMessage;
 use serde::de::DeserializeOwned;
 
 use super::NatsFleet;
+use super::batch::Found;
 use super::connect::inbox;
 use super::name::{Kept, plan_subjects};
 use crate::fleet::FleetError;
 use crate::id::PlanId;
 use crate::job::{Queue, Revision, WorkerInfo};
-use crate::plan::{CancelRevision, PlanEntry, PlanState};
+use crate::plan::{CancelRevision, PlanEntry, PlanState, now};
 
 /// How often a worker looks whether a plan is new or over.
 const LOOK: Duration = Duration::from_millis(500);
 /// How often an entry is changed that somebody else changes at the same time.
 const TRIES: u32 = 10;
+/// The longest pause between two tries.
+const PAUSE: Duration = Duration::from_secs(3);
 
 /// The plans as a worker saw them last.
 #[derive(Debug, Default)]
@@ -100,14 +103,14 @@ impl NatsFleet {
 
     /// Says in the entry that the plan has ended, and removes what is queued of it.
     pub(super) async fn close_plan(&self, id: &PlanId, state: PlanState) -> Result<(), FleetError> {
-        let mut class = None;
+        let (mut class, mut pause) = (None, Duration::from_millis(50));
         for tried in 1..=TRIES {
             let Some((revision, mut entry)) = self.read_plan(id).await? else { return Ok(()) };
             class = Some(entry.class.clone());
             if entry.state == state {
                 break;
             }
-            entry.state = state;
+            (entry.state, entry.ended) = (state, Some(now()));
             if state == PlanState::Cancelled {
                 entry.cancelled_at = Some(self.results_end().await?);
             }
@@ -118,14 +121,21 @@ impl NatsFleet {
                 }
                 // Somebody else changed it meanwhile, or the answer was lost; the next look tells.
                 Err(error) if tried == TRIES => return Err(error),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+                Err(_) => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE);
+                }
             }
         }
         for queue in Queue::ALL {
             let kept = Kept::jobs(queue);
             let stream = self.stream(kept).await?;
             let purged = stream.purge().filter(plan_subjects(queue, id)).await;
-            purged.map_err(|error| self.failed("emptying a queue", kept, &error))?;
+            match purged.map_err(|error| self.failed("emptying a queue", kept, &error)) {
+                // A queue that somebody deleted is empty.
+                Ok(_) | Err(FleetError::NotReady { .. }) => {}
+                Err(error) => return Err(error),
+            }
             if let Some(class) = &class {
                 // One that is gone already is what we want.
                 let _ = stream.delete_consumer(&super::name::consumer(class, id)).await;
@@ -155,16 +165,16 @@ impl NatsFleet {
         filter: &str,
         after: u64,
         most: usize,
-    ) -> Result<(u64, Vec<(u64, String, T)>), FleetError> {
+    ) -> Result<(u64, Vec<Found<T>>), FleetError> {
         let subject = kept.key(filter);
         let (mut found, mut sequence) = (Vec::new(), after);
         while found.len() < most {
             let batch = self.read_batch(kept, &subject, sequence, most - found.len()).await?;
-            for (at, subject, payload) in batch.messages {
+            for Found { at, subject, time, value } in batch.messages {
                 sequence = at;
                 // An entry of a newer version, or a mark that something was removed, is nobody's here.
-                if let Ok(value) = serde_json::from_slice(&payload) {
-                    found.push((at, subject, value));
+                if let Ok(value) = serde_json::from_slice(&value) {
+                    found.push(Found { at, subject, time, value });
                 }
             }
             if batch.is_last {
@@ -176,9 +186,7 @@ impl NatsFleet {
 
     async fn read_plans(&self) -> Result<(u64, Vec<(PlanId, PlanEntry)>), FleetError> {
         let (end, found) = self.scan::<PlanEntry>(Kept::Plans, ">", 0, usize::MAX).await?;
-        let named = |(_, subject, entry): (u64, String, PlanEntry)| {
-            Some((subject.rsplit('.').next()?.parse().ok()?, entry))
-        };
+        let named = |found: Found<PlanEntry>| Some((found.token().parse().ok()?, found.value));
         Ok((end, found.into_iter().filter_map(named).collect()))
     }
 
@@ -231,7 +239,10 @@ impl NatsFleet {
 
     pub(super) async fn scan_workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
         let (_, found) = self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await?;
-        let mut workers: Vec<WorkerInfo> = found.into_iter().map(|(_, _, info)| info).collect();
+        let mut workers: Vec<WorkerInfo> = found
+            .into_iter()
+            .map(|found| WorkerInfo { seen: Some(found.time), ..found.value })
+            .collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(workers)
     }

@@ -274,6 +274,17 @@ impl NatsFleet {
         Ok(info.num_pending > 0 && info.num_ack_pending < cap)
     }
 
+    /// What the plan's consumer waits for; nothing is told when it is gone.
+    pub(super) async fn count_given_out(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<Option<usize>, FleetError> {
+        let Some(consumer) = self.consumer(queue, id, entry).await? else { return Ok(None) };
+        Ok(consumer.get_info().await.ok().map(|info| info.num_ack_pending))
+    }
+
     async fn pull_from(
         &self,
         queue: Queue,

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::message::PublishMessage;
 
 use super::NatsFleet;
+use super::batch::Found;
 use super::error::{Refused, chain, refused};
 use super::name::{Kept, result_key};
 use crate::fail_point::FailPoint;
 use crate::fleet::FleetError;
 use crate::id::{PlanId, RunToken};
-use crate::job::{Commit, Queue, ResultRecord, Revision};
+use crate::job::{Commit, Queue, ResultRecord, Revision, Stored};
 
 /// So many results are read at a time.
 const PAGE: usize = 256;
@@ -77,10 +78,14 @@ impl NatsFleet {
         queue: Queue,
         id: &PlanId,
         after: Revision,
-    ) -> Result<Vec<(Revision, ResultRecord)>, FleetError> {
+    ) -> Result<Vec<Stored>, FleetError> {
         let filter = result_key(id, "*");
         let (_, found) = self.scan(Kept::results(queue), &filter, after.0, PAGE).await?;
-        Ok(found.into_iter().map(|(sequence, _, record)| (Revision(sequence), record)).collect())
+        let stored = |found: Found<ResultRecord>| {
+            let (revision, token) = (Revision(found.at), found.token().parse().ok()?);
+            Some(Stored { revision, token, time: found.time, record: found.value })
+        };
+        Ok(found.into_iter().filter_map(stored).collect())
     }
 
     pub(super) async fn forget_result(

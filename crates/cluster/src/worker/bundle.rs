@@ -9,7 +9,7 @@ use skillgauge_core::scratch::PrivateFolder;
 use tokio::sync::Mutex;
 
 use crate::archive::unpack;
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Fleet, FleetError, patiently};
 use crate::manifest::{Bundle, Manifest};
 
 /// What a worker has fetched.
@@ -51,7 +51,7 @@ impl Bundles {
             return Ok(Arc::clone(manifest));
         }
         let file = self.folder.path().join(format!("{sha256}.json"));
-        fleet.get_input(sha256, &file).await?;
+        patiently(|| fleet.get_input(sha256, &file)).await?;
         let damaged = |reason: String| FleetError::Damaged { name: sha256.to_owned(), reason };
         let manifest: Manifest = serde_json::from_slice(&fs_err::read(&file)?)
             .map_err(|error| damaged(format!("it is no manifest of this version: {error}")))?;
@@ -71,7 +71,7 @@ impl Bundles {
             return Ok(folder.join(&bundle.folder));
         }
         let file = self.folder.path().join(format!("{}.zip", bundle.sha256));
-        fleet.get_input(&bundle.sha256, &file).await?;
+        patiently(|| fleet.get_input(&bundle.sha256, &file)).await?;
         let folder = self.folder.path().join(&bundle.sha256);
         unpack(fs_err::File::open(&file)?, &folder, Links::Inside, &bundle.sha256)?;
         fs_err::remove_file(&file)?;

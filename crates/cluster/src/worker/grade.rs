@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
-use crate::archive::pack;
-use crate::fleet::Fleet;
+use crate::archive::{make_way, pack};
+use crate::fleet::{Fleet, FleetError, patiently};
 use crate::job::{Graded, Lease, Queue, Standing};
 use crate::manifest::Manifest;
 
@@ -23,7 +23,8 @@ impl<F: Fleet> Shared<F> {
         lease: &Lease<F::Ticket>,
         cancel: &CancellationToken,
     ) -> Result<Worked, Kept> {
-        let result = self.fleet.result(Queue::Runs, &lease.plan, &lease.token()).await?;
+        let token = lease.token();
+        let result = patiently(|| self.fleet.result(Queue::Runs, &lease.plan, &token)).await?;
         // A run that was taken back is graded when it is there again.
         let Some(archive) = result.and_then(|result| result.archive) else {
             return Ok(Worked::NotNeeded);
@@ -32,7 +33,14 @@ impl<F: Fleet> Shared<F> {
         let judge = self.judge(&manifest)?;
         let folder = self.bundles.job_folder()?;
         let run = RunDir::at(folder.path().join("run"));
-        archive.unpack(&*self.fleet, run.root()).await?;
+        while let Err(error) = archive.unpack(&*self.fleet, run.root(), folder.path()).await {
+            match error {
+                // A folder that is away comes back; nobody is asked to judge before.
+                FleetError::Folder { .. } => self.wait_for_a_place(error, cancel).await?,
+                error => return Err(error.into()),
+            }
+        }
+        make_way(&run)?;
         let record = run.record().map_err(|error| kept(error.to_string()))?;
         let budget = Arc::new(Budget::default());
         let workspace = Workspace::at(folder.path().join("workspace"));

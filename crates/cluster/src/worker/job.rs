@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Shared, WorkerEvent};
 use crate::archive::Packed;
 use crate::fail_point::FailPoint;
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Fleet, FleetError, patiently};
 use crate::id::AttemptId;
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The first pause before a job is given out again; it doubles each time.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LONGEST_DELAY: Duration = Duration::from_mins(1);
-/// How long nothing is taken after the server had no room.
+/// How long nothing is taken after there was no place for an archive.
 const NO_ROOM: Duration = Duration::from_secs(10);
 
 /// What came of the work on a job.
@@ -101,6 +101,7 @@ impl<F: Fleet> Shared<F> {
             .unwrap_or_else(PoisonError::into_inner)
             .entry(lease.plan.clone())
             .or_default() += 1;
+        self.changed.notify_one();
         let watched = Watched::default();
         let cancel = self.abandon.child_token();
         let end = tokio::select! {
@@ -115,6 +116,8 @@ impl<F: Fleet> Shared<F> {
                 running.remove(&lease.plan);
             }
         }
+        drop(running);
+        self.changed.notify_one();
         *self.last_job.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
@@ -152,7 +155,9 @@ impl<F: Fleet> Shared<F> {
         watched: &Watched,
     ) -> Result<Option<Commit>, Kept> {
         // Given out again, or queued again by a coordinator that did not see the result yet.
-        if self.fleet.result(lease.queue, &lease.plan, &lease.token()).await?.is_some() {
+        let token = lease.token();
+        let known = patiently(|| self.fleet.result(lease.queue, &lease.plan, &token)).await?;
+        if known.is_some() {
             return Ok(None);
         }
         let worked = match lease.queue {
@@ -200,7 +205,8 @@ impl<F: Fleet> Shared<F> {
         Ok(Some(commit))
     }
 
-    /// Stores what was made. A bucket that is full is waited for: the run is paid for, and the lease is kept meanwhile.
+    /// Stores what was made. A bucket that is full or a shared folder that is away is waited for: the run is paid for,
+    /// and the lease is kept meanwhile.
     async fn upload(
         &self,
         lease: &Lease<F::Ticket>,
@@ -215,7 +221,7 @@ impl<F: Fleet> Shared<F> {
         loop {
             let error = match self.fleet.put_archive(&name, file).await {
                 Ok(archive) => return Ok(archive),
-                Err(error @ FleetError::Full { .. }) => error,
+                Err(error @ (FleetError::Full { .. } | FleetError::Folder { .. })) => error,
                 Err(error) => return Err(error.into()),
             };
             let part = ArchiveRef {
@@ -227,7 +233,7 @@ impl<F: Fleet> Shared<F> {
             };
             // What was stored of it takes room; the janitor removes it if this does not work.
             let _ = self.fleet.remove_archive(&part).await;
-            self.wait_until_there_may_be_room(error, cancel).await?;
+            self.wait_for_a_place(error, cancel).await?;
             // Chunks have numbers, and the server remembers those that it has seen: another name, other numbers.
             let (plan, token) = (&lease.plan, lease.token());
             name = ArchiveName::new(lease.queue, plan, &token, AttemptId::new());
@@ -245,24 +251,24 @@ impl<F: Fleet> Shared<F> {
             match self.fleet.commit(lease.queue, &lease.plan, record).await {
                 Ok(commit) => return Ok(commit),
                 Err(error @ FleetError::Full { .. }) => {
-                    self.wait_until_there_may_be_room(error, cancel).await?;
+                    self.wait_for_a_place(error, cancel).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Says that there is no room, and takes no more jobs meanwhile.
-    async fn wait_until_there_may_be_room(
+    /// Says that there is no room or no folder, and takes no more jobs meanwhile.
+    pub(super) async fn wait_for_a_place(
         &self,
-        full: FleetError,
+        none: FleetError,
         cancel: &CancellationToken,
     ) -> Result<(), Kept> {
         *self.paused.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Instant::now() + NO_ROOM);
-        self.tell(&WorkerEvent::Trouble { message: format!("{full}; this worker waits") });
+        self.tell(&WorkerEvent::Trouble { message: format!("{none}; this worker waits") });
         tokio::select! {
-            () = cancel.cancelled() => Err(full.into()),
+            () = cancel.cancelled() => Err(none.into()),
             () = tokio::time::sleep(NO_ROOM / 2) => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ use skillgauge_core::plan::RunId;
 use skillgauge_run::agent::Executor;
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -38,8 +38,10 @@ use check::Checkers;
 
 /// How long a worker waits for a job before it looks around.
 const WAIT: Duration = Duration::from_secs(2);
-/// How often a worker tells that it is there.
-const REPORT: Duration = Duration::from_secs(5);
+/// How long a worker is silent that has nothing new to tell about itself,
+const REPORT: Duration = Duration::from_secs(4);
+/// and how long at least.
+const REPORT_AT_MOST: Duration = Duration::from_secs(1);
 /// The longest pause after an error of the server.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -155,12 +157,14 @@ struct Shared<F> {
     /// Fires when jobs under way shall end and be given back.
     abandon: CancellationToken,
     running: Mutex<BTreeMap<PlanId, u32>>,
+    /// Something is running or done that was not when people were told last.
+    changed: Notify,
     done: AtomicU64,
     failed: AtomicU64,
     /// Plans whose judge cannot be asked from here.
     ungradable: Mutex<BTreeSet<PlanId>>,
     unfit: Mutex<Option<String>>,
-    /// Nothing is taken before: the server has no room.
+    /// Nothing is taken before: there is no place for what would come of it.
     paused: Mutex<Option<Instant>>,
     last_job: Mutex<Instant>,
 }
@@ -180,6 +184,7 @@ impl<F: Fleet> Worker<F> {
             on_event,
             abandon: CancellationToken::new(),
             running: Mutex::default(),
+            changed: Notify::new(),
             done: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             ungradable: Mutex::default(),
@@ -290,7 +295,8 @@ impl<F: Fleet> Shared<F> {
         self.unfit.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// A bucket that is full stays full until somebody collects; jobs that nobody can store are not taken.
+    /// A bucket that is full stays full for a while, and so does a folder that is away; jobs that nobody can store are not
+    /// taken.
     async fn wait_for_room(&self) {
         let left = || {
             let until = *self.paused.lock().unwrap_or_else(PoisonError::into_inner);
@@ -322,10 +328,15 @@ impl<F: Fleet> Shared<F> {
                 running: self.running.lock().unwrap_or_else(PoisonError::into_inner).clone(),
                 done: self.done.load(Ordering::Relaxed),
                 failed: self.failed.load(Ordering::Relaxed),
+                seen: None,
             };
             // Only people miss it.
             let _ = self.fleet.report(&info).await;
-            tokio::time::sleep(REPORT).await;
+            tokio::time::sleep(REPORT_AT_MOST).await;
+            tokio::select! {
+                () = self.changed.notified() => {}
+                () = tokio::time::sleep(REPORT) => {}
+            }
         }
     }
 }

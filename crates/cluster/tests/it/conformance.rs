@@ -6,7 +6,7 @@ use std::time::Duration;
 use skillgauge_cluster::{
     ArchiveName, ArchiveRef, Caps, Class, Commit, Connect, Fleet, FleetError, FleetStatus,
     InitSettings, LeaseState, LocalFleet, NatsFleet, PlanEntry, PlanState, Queue, Refusal,
-    ResultRecord, Revision, RunToken, SharedFolder, Tidied, WorkerInfo,
+    ResultRecord, Revision, RunToken, SharedFolder, Shown, StatusReader, Tidied, WorkerInfo,
 };
 use skillgauge_testkit::nats::NatsServer;
 
@@ -27,6 +27,7 @@ async fn suite<F: Fleet>(fleet: &F) {
     results_of_any_number_and_size_are_read_in_order(fleet).await;
     news_end_a_wait(fleet).await;
     workers_are_seen(fleet).await;
+    status_is_about_now_and_shows_what_is_over_for_a_day(fleet).await;
 }
 
 async fn submitting_twice_does_no_harm<F: Fleet>(fleet: &F) {
@@ -58,9 +59,9 @@ async fn each_job_is_given_out_once_and_its_result_is_read_once<F: Fleet>(fleet:
     let (mut after, mut read) = (Revision::default(), Vec::new());
     loop {
         let page = fleet.results(Queue::Runs, &id, after).await.unwrap();
-        let Some((last, _)) = page.last() else { break };
-        after = *last;
-        read.extend(page.into_iter().map(|(_, record)| record.run));
+        let Some(last) = page.last() else { break };
+        after = last.revision;
+        read.extend(page.into_iter().map(|stored| stored.record.run));
     }
     read.sort();
     assert_eq!(read, runs);
@@ -94,6 +95,8 @@ async fn a_released_job_is_given_out_again<F: Fleet>(fleet: &F) {
     fleet.release(&lease, Duration::from_millis(10)).await.unwrap();
     let again = next(fleet, Queue::Runs, LONG).await.unwrap();
     assert_eq!((again.run.clone(), again.delivered), (lease.run.clone(), 2));
+    assert_eq!(fleet.given_out(Queue::Runs, &id, &entry).await.unwrap(), Some(1));
+    assert_eq!(fleet.given_out(Queue::Grades, &id, &entry).await.unwrap(), Some(0));
     assert_ne!(again.attempt, lease.attempt);
     fleet.end_plan(&id, PlanState::Finished).await.unwrap();
 }
@@ -199,11 +202,11 @@ async fn what_is_stored_after_a_cancel_does_not_count_and_goes<F: Fleet>(fleet: 
     for (queue, record) in [(Queue::Runs, 0), (Queue::Grades, 1)] {
         let found = fleet.results(queue, &id, Revision::default()).await.unwrap();
         let (counting, late): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(revision, _)| entry.counts(queue, *revision));
+            found.into_iter().partition(|it| entry.counts(queue, it.revision));
         assert_eq!((counting.len(), late.len()), (1, 1), "{queue:?}");
-        assert_eq!(counting[0].1, stored[record].1);
+        assert_eq!(counting[0].record, stored[record].1);
     }
-    let status = FleetStatus::read(fleet, Some(&id)).await.unwrap();
+    let status = FleetStatus::read(fleet, &Shown::Only(id.clone())).await.unwrap();
     assert_eq!((status.plans[0].done, status.plans[0].graded), (1, 1));
     assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().late, 2);
     assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().late, 0);
@@ -296,10 +299,12 @@ async fn results_of_any_number_and_size_are_read_in_order<F: Fleet>(fleet: &F) {
     let (mut after, mut read) = (Revision::default(), Vec::new());
     loop {
         let page = fleet.results(Queue::Runs, &id, after).await.unwrap();
-        let Some((last, _)) = page.last() else { break };
-        assert!(page.iter().all(|(revision, _)| *revision > after));
-        after = *last;
-        read.extend(page.into_iter().map(|(_, record)| record));
+        let Some(last) = page.last() else { break };
+        assert!(page.iter().all(|stored| stored.revision > after));
+        assert!(page.iter().all(|it| it.token == RunToken::of(&id, &it.record.run)));
+        assert!(page.iter().all(|stored| stored.time > 1_700_000_000_000), "when it was stored");
+        after = last.revision;
+        read.extend(page.into_iter().map(|stored| stored.record));
     }
     assert!(read == committed, "{} of {} were read", read.len(), committed.len());
     fleet.end_plan(&id, PlanState::Finished).await.unwrap();
@@ -343,10 +348,47 @@ async fn workers_are_seen<F: Fleet>(fleet: &F) {
         running: [(plan('1'), 2)].into(),
         done: 3,
         failed: 1,
+        seen: None,
     };
     fleet.report(&worker).await.unwrap();
     fleet.report(&WorkerInfo { done: 4, ..worker.clone() }).await.unwrap();
-    assert_eq!(fleet.workers().await.unwrap(), [WorkerInfo { done: 4, ..worker }]);
+    let seen = fleet.workers().await.unwrap();
+    assert!(seen[0].seen.is_some_and(|time| time > 1_700_000_000_000), "{seen:?}");
+    assert_eq!(seen, [WorkerInfo { done: 4, seen: seen[0].seen, ..worker }]);
+}
+
+async fn status_is_about_now_and_shows_what_is_over_for_a_day<F: Fleet>(fleet: &F) {
+    let id = plan('f');
+    // Submitted in 1970, and nobody works on it before now.
+    let entry = PlanEntry { planned: 3, ..entry(30_000) };
+    begin(fleet, &id, &entry, 3).await;
+    let of = |status: FleetStatus| status.plans.into_iter().find(|plan| plan.id == id);
+    let lease = next(fleet, Queue::Runs, LONG).await.unwrap();
+    let status = of(FleetStatus::read(fleet, &Shown::Current).await.unwrap()).unwrap();
+    assert_eq!((status.running, status.queued, status.done), (1, 2, 0));
+    assert_eq!((status.runs_per_minute, status.seconds_left), (None, None));
+    fleet.commit(Queue::Runs, &id, &record(&lease)).await.unwrap();
+    fleet.done(&lease).await.unwrap();
+    let reader = StatusReader::default();
+    let status = of(reader.read(fleet, &Shown::Current).await.unwrap()).unwrap();
+    assert_eq!((status.running, status.queued, status.done), (0, 2, 1));
+    assert!(status.runs_per_minute.unwrap() > 1.0, "{status:?}");
+    assert!(status.seconds_left.unwrap() < 120.0, "{status:?}");
+    fleet.end_plan(&id, PlanState::Finished).await.unwrap();
+    for _ in 0..2 {
+        let status = of(reader.read(fleet, &Shown::Current).await.unwrap()).unwrap();
+        assert_eq!((status.state, status.done, status.queued), ("finished", 1, 0));
+        assert_eq!((status.runs_per_minute, status.seconds_left), (None, None));
+        assert!(status.ended.is_some());
+    }
+    let ended = PlanEntry { state: PlanState::Finished, ended: Some(1), ..entry.clone() };
+    fleet.put_plan(&id, &ended).await.unwrap();
+    let current = FleetStatus::read(fleet, &Shown::Current).await.unwrap();
+    assert!(current.plans_over >= 1 && of(current).is_none(), "over for long");
+    for shown in [Shown::All, Shown::Only(id.clone())] {
+        assert!(of(FleetStatus::read(fleet, &shown).await.unwrap()).is_some(), "{shown:?}");
+    }
+    fleet.end_plan(&id, PlanState::Cancelled).await.unwrap();
 }
 
 /// What a worker does, with a login that may do nothing else.
@@ -373,10 +415,19 @@ pub(crate) async fn a_worker_works<F: Fleet>(coordinator: &F, worker: &F) {
     let name = "w1".to_owned();
     let running = std::collections::BTreeMap::new();
     let tool_version = "0".to_owned();
-    let info =
-        WorkerInfo { name, tool_version, slots: 1, grade_slots: 0, running, done: 1, failed: 0 };
+    let info = WorkerInfo {
+        name,
+        tool_version,
+        slots: 1,
+        grade_slots: 0,
+        running,
+        done: 1,
+        failed: 0,
+        seen: None,
+    };
     worker.report(&info).await.unwrap();
-    assert_eq!(worker.workers().await.unwrap(), [info]);
+    let seen = worker.workers().await.unwrap();
+    assert_eq!(seen, [WorkerInfo { seen: seen[0].seen, ..info }]);
     assert!(worker.end_plan(&id, PlanState::Cancelled).await.is_err());
     assert!(worker.put_plan(&id, &entry).await.is_err());
     assert!(worker.publish(Queue::Runs, &id, &entry, &runs(3)).await.is_err());
@@ -406,7 +457,8 @@ async fn the_fleet_on_nats_keeps_the_rules() {
 #[tokio::test]
 async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
     let (server, folder) = (NatsServer::start().unwrap(), tempfile::tempdir().unwrap());
-    let fleet = on_nats(&server).await.sharing(Some(SharedFolder::new(folder.path(), 0)));
+    let shared = SharedFolder::open(folder.path(), 0).unwrap();
+    let fleet = on_nats(&server).await.sharing(Some(shared));
     files_come_back_as_they_were_and_orphans_go(&fleet).await;
     what_is_stored_after_a_cancel_does_not_count_and_goes(&fleet).await;
     let (id, run) = (plan('d'), runs(1).remove(0));
@@ -415,7 +467,8 @@ async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
     let (file, back) = (folder.path().join("file"), folder.path().join("back"));
     fs_err::write(&file, "content").unwrap();
     let archive = fleet.put_archive(&name, &file).await.unwrap();
-    let place = folder.path().join(archive.uri.as_ref().unwrap().strip_prefix("shared:").unwrap());
+    let below = archive.uri.as_ref().unwrap().strip_prefix("shared:").unwrap();
+    let place = folder.path().join("skillgauge-fleet").join(below);
     assert_eq!(fs_err::read_to_string(&place).unwrap(), "content");
     // Longer than what was stored, and half of an upload beside it.
     fs_err::write(&place, "content and more").unwrap();

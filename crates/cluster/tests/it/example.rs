@@ -34,6 +34,7 @@ pub(crate) fn entry(ack_wait_ms: u64) -> PlanEntry {
         planned: 3,
         small_archive: 0,
         submitted: 0,
+        ended: None,
         cancelled_at: None,
     }
 }

@@ -1,7 +1,12 @@
 //! What `init` makes on a server, and which servers it refuses.
 
-use skillgauge_cluster::{Connect, FleetError, InitSettings, NatsFleet, server_config};
+use skillgauge_cluster::{
+    AttemptId, Connect, Fleet as _, FleetError, InitSettings, NatsFleet, Queue, ResultRecord,
+    server_config,
+};
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};
+
+use crate::example::{plan, ran};
 
 pub(crate) fn connect(server: &NatsServer) -> Connect {
     Connect { url: server.url(), name: "test".to_owned(), ..Connect::default() }
@@ -19,6 +24,29 @@ async fn init_makes_everything_and_may_be_called_again() {
     assert_eq!(made, again);
     let limited = InitSettings { max_bytes: Some(1 << 20), ..InitSettings::default() };
     fleet.init(&limited).await.unwrap();
+}
+
+/// Gradings carry their files as runs do, so they are capped as well, and whoever stores one hears of it.
+#[tokio::test]
+async fn results_of_runs_and_of_gradings_are_capped_each() {
+    let server = NatsServer::start().unwrap();
+    let fleet = NatsFleet::connect(&connect(&server)).await.unwrap();
+    let limited = InitSettings { max_bytes: Some(100_000), ..InitSettings::default() };
+    fleet.init(&limited).await.unwrap();
+    for queue in Queue::ALL {
+        let mut stored = 0;
+        let full = loop {
+            let run = format!("eval-a/with_skill/run-{}", stored + 1).parse().unwrap();
+            let worker = "w".repeat(30_000);
+            let record = ResultRecord { run, worker, attempt: AttemptId::new(), ..ran() };
+            match fleet.commit(queue, &plan('1'), &record).await {
+                Ok(_) if stored < 10 => stored += 1,
+                other => break other,
+            }
+        };
+        assert!(matches!(full, Err(FleetError::Full { .. })), "{queue:?}: {full:?}");
+        assert_eq!(stored, 3, "{queue:?}");
+    }
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ fn plans(status: &Json) -> Table {
     for plan in items(status, "plans") {
         let of = |key: &str| Cell::from(text(plan, key).unwrap_or_default());
         let is_running = text(plan, "state").as_deref() == Some("running");
-        // A rate since the submission says nothing about a plan that is over.
+        // A plan that is over has neither.
         let rate = number(plan, "runs_per_minute").filter(|_| is_running);
         let left = number(plan, "seconds_left").filter(|_| is_running);
         let done = format!(

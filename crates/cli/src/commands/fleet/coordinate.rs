@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use skillgauge_cluster::{
     Caps, Class, CollectSettings, Collected, Connect, Coordinator, Fleet, LocalFleet, NatsFleet,
-    Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
+    SharedFolder, Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings,
+    submit as hand_over,
 };
 use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
@@ -33,9 +34,10 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
     let session = Arc::new(Session::open(&args.tape)?);
     let server =
         (url != LOCAL).then(|| login::connect(url, &args.fleet.login, &session, "coordinator"));
-    let Some((measurement, begun, lock)) = begin(args, &session, server.as_ref(), printer)? else {
+    let Some(ready) = begin(args, &session, server.as_ref(), printer)? else {
         return Ok(ExitCode::Success);
     };
+    let Ready { measurement, begun, lock, shared } = ready;
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let home = Home {
@@ -47,7 +49,6 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
         printer,
     };
     let submission = submission(args, &measurement, &begun);
-    let shared = login::shared_folder(&args.fleet.archive, &session);
     let collected = session.block_on(printer, async {
         let Some(connect) = &server else {
             return run_here(&home, &session, &submission, &begun, args).await;
@@ -65,10 +66,10 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let FleetSubmitArgs { url, run: args } = args;
     let session = Session::open(&args.tape)?;
     let connect = login::connect(&url, &args.fleet.login, &session, "submit");
-    let Some((measurement, begun, _lock)) = begin(&args, &session, Some(&connect), printer)? else {
+    let Some(ready) = begin(&args, &session, Some(&connect), printer)? else {
         return Ok(ExitCode::Success);
     };
-    let shared = login::shared_folder(&args.fleet.archive, &session);
+    let Ready { measurement, begun, lock: _lock, shared } = ready;
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
         hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
@@ -119,7 +120,7 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         budget: Arc::new(Budget::default()),
         printer,
     };
-    let shared = login::shared_folder(&args.archive, &session);
+    let shared = login::shared_folder(&args.archive, &session)?;
     let collected = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
         home.collect(&fleet, &begun).await
@@ -128,14 +129,22 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
     Ended { shard: None, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
 }
 
-/// Prepares and begins as `run` does; nothing for a dry run. A server that cannot be used is found out before: an
-/// iteration that was begun for nothing would be the newest one.
+/// An iteration that can be submitted.
+struct Ready<'m> {
+    measurement: Measurement<'m>,
+    begun: Begun,
+    lock: WorkspaceLock,
+    shared: Option<SharedFolder>,
+}
+
+/// Prepares and begins as `run` does; nothing for a dry run. A server or a shared folder that cannot be used is found out
+/// before: an iteration that was begun for nothing would be the newest one.
 fn begin<'m>(
     args: &'m RunArgs,
     session: &'m Session,
     server: Option<&Connect>,
     printer: &'m Printer,
-) -> Result<Option<(Measurement<'m>, Begun, WorkspaceLock)>, CommandError> {
+) -> Result<Option<Ready<'m>>, CommandError> {
     let target = Target::read(args, printer)?;
     let measurement = Measurement::prepare(args, target, session, printer, Judging::Elsewhere)?;
     measurement.warn_unstored();
@@ -143,12 +152,14 @@ fn begin<'m>(
     if args.dry_run {
         return Ok(None);
     }
+    let mut shared = None;
     if let Some(connect) = server {
         session.block_on(printer, NatsFleet::connect(connect))?.map_err(fleet_error)?;
+        shared = login::shared_folder(&args.fleet.archive, session)?;
     }
     let lock = measurement.target.workspace.lock(&keep::holder())?;
     let begun = measurement.begin()?;
-    Ok(Some((measurement, begun, lock)))
+    Ok(Some(Ready { measurement, begun, lock, shared }))
 }
 
 fn submission<'a>(

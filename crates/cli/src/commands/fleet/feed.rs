@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skillgauge_cluster::{FleetStatus, NatsFleet};
+use skillgauge_cluster::{NatsFleet, Shown, StatusReader, patiently};
 use skillgauge_web::{FleetFeed, FleetView};
 use tokio::sync::watch;
 
@@ -11,12 +11,13 @@ use crate::args::LoginArgs;
 use crate::printer::CommandError;
 use crate::session::Session;
 
-/// How often it is looked at; each look costs a request for each result.
+/// How often it is looked at; each look reads all results of the plans that run.
 const EVERY: Duration = Duration::from_secs(2);
 
 /// Looks at a fleet.
 pub(in crate::commands) struct Feeder {
     fleet: NatsFleet,
+    reader: StatusReader,
     tell: watch::Sender<FleetView>,
 }
 
@@ -28,10 +29,11 @@ pub(in crate::commands) async fn open(
 ) -> Result<(FleetFeed, Feeder), CommandError> {
     let connect = login::connect(url, login, session, "serve");
     let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
-    let status = FleetStatus::read(&fleet, None).await.map_err(fleet_error)?;
+    let reader = StatusReader::default();
+    let status = patiently(|| reader.read(&fleet, &Shown::Current)).await.map_err(fleet_error)?;
     let status = serde_json::to_value(status).map_err(std::io::Error::from)?;
     let (tell, feed) = watch::channel(FleetView { status, problem: None });
-    Ok((feed, Feeder { fleet, tell }))
+    Ok((feed, Feeder { fleet, reader, tell }))
 }
 
 impl Feeder {
@@ -39,7 +41,7 @@ impl Feeder {
     pub(in crate::commands) async fn go_on(self) {
         while !self.tell.is_closed() {
             tokio::time::sleep(EVERY).await;
-            let read = FleetStatus::read(&self.fleet, None).await;
+            let read = self.reader.read(&self.fleet, &Shown::Current).await;
             let read = read.map_err(|error| error.to_string());
             let read =
                 read.and_then(|status| serde_json::to_value(status).map_err(|e| e.to_string()));

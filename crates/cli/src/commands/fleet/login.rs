@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use skillgauge_cluster::{Connect, Credentials, FailPoint, SharedFolder};
 
+use super::fleet_error;
 use crate::args::{ArchiveArgs, LoginArgs};
+use crate::printer::CommandError;
 use crate::session::Session;
 
 /// The variables that a fleet's commands read, and what for. docs/settings.md lists them; a test holds it to this table.
@@ -56,11 +58,15 @@ pub(super) fn connect(url: &str, args: &LoginArgs, session: &Session, name: &str
     }
 }
 
-/// The folder for large archives, if there is one.
-pub(super) fn shared_folder(args: &ArchiveArgs, session: &Session) -> Option<SharedFolder> {
+/// The folder for large archives, if one is named. One that cannot be used is an error before anything is begun.
+pub(super) fn shared_folder(
+    args: &ArchiveArgs,
+    session: &Session,
+) -> Result<Option<SharedFolder>, CommandError> {
     let variable = || session.environment().get(ARCHIVE_DIR).map(|value| value.expose().into());
-    let folder = args.archive_dir.clone().or_else(variable)?;
-    Some(SharedFolder::new(folder, args.archive_limit.unwrap_or(SharedFolder::LIMIT)))
+    let folder: Option<PathBuf> = args.archive_dir.clone().or_else(variable);
+    let limit = args.archive_limit.unwrap_or(SharedFolder::LIMIT);
+    folder.map(|folder| SharedFolder::open(folder, limit)).transpose().map_err(fleet_error)
 }
 
 /// Where this process shall die, if a test says so.

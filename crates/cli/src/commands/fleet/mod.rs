@@ -7,7 +7,7 @@ mod login;
 mod status;
 mod work;
 
-use skillgauge_cluster::{FleetError, NatsFleet, PlanState};
+use skillgauge_cluster::{Fleet as _, FleetError, NatsFleet, PlanState, patiently};
 
 use super::Outcome;
 use crate::args::{FleetAction, FleetArgs, FleetCancelArgs, TapeArgs};
@@ -33,9 +33,9 @@ fn cancel(args: &FleetCancelArgs, printer: &Printer) -> Outcome {
     let connect = login::connect(&args.server.url, &args.server.login, &session, "cancel");
     let known = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?;
-        let known = skillgauge_cluster::Fleet::plan(&fleet, &args.plan).await?.is_some();
+        let known = patiently(|| fleet.plan(&args.plan)).await?.is_some();
         if known {
-            skillgauge_cluster::Fleet::end_plan(&fleet, &args.plan, PlanState::Cancelled).await?;
+            patiently(|| fleet.end_plan(&args.plan, PlanState::Cancelled)).await?;
         }
         Ok(known)
     })?;

@@ -24,7 +24,11 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
     let name = args.name.clone().unwrap_or_else(own_name);
     let connect = login::connect(&args.server.url, &args.server.login, &session, &name);
     let fail_point = login::fail_point(&session);
-    let shared = login::shared_folder(&args.archive, &session);
+    let shared = login::shared_folder(&args.archive, &session)?;
+    if let Some(shared) = &shared {
+        // A run whose archive goes nowhere would be paid for in vain.
+        shared.check_writing().map_err(fleet_error)?;
+    }
     let classes = if args.classes.is_empty() { vec![Class::any()] } else { args.classes.clone() };
     let settings = WorkerSettings {
         slots: args.slots,

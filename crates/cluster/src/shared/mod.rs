@@ -2,14 +2,21 @@
 //!
 //! A result says so with a `uri`, which names a place below the folder and not a path: every machine has its own mount.
 //! Names come from records that any worker can write, so a name that is not exactly one of ours is never made a path.
+//!
+//! The folder is somebody else's. Everything of ours is in one folder in it, made once by [`SharedFolder::open`] and never
+//! again: a folder that is not mounted any more has none, and nothing is written to the disk below it.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 
 use crate::fleet::FleetError;
 use crate::id::{PlanId, hex};
@@ -17,17 +24,24 @@ use crate::job::{ArchiveName, ArchiveRef, Tidied};
 
 /// How a `uri` of an archive in the folder begins.
 const SCHEME: &str = "shared:";
+/// The folder in the shared one that is ours.
+const OURS: &str = "skillgauge-fleet";
 /// What is being written has this ending.
 const PART: &str = "part";
-/// Another machine may see a new file a little later.
+/// Another machine may see a new file or folder a little later.
 const CATCH_UP: Duration = Duration::from_secs(10);
 /// No result is kept longer on a server, so no archive is wanted any more then.
 const KEPT: Duration = Duration::from_hours(14 * 24);
+/// So often a folder is made again that a janitor removed because it was empty.
+const TRIES: u32 = 20;
 
 /// A folder for archives that are too large for the server.
 #[derive(Clone, Debug)]
 pub struct SharedFolder {
+    /// What people call it.
     folder: Arc<PathBuf>,
+    /// What of it is ours.
+    ours: Arc<PathBuf>,
     limit: u64,
 }
 
@@ -35,9 +49,24 @@ impl SharedFolder {
     /// What is larger goes to the folder, if nobody says otherwise: 64 MB.
     pub const LIMIT: u64 = 64 << 20;
 
-    /// Archives of more than `limit` bytes are written there.
-    pub fn new(folder: impl Into<PathBuf>, limit: u64) -> Self {
-        Self { folder: Arc::new(folder.into()), limit }
+    /// A folder that is there, with our folder in it. Archives of more than `limit` bytes are written there.
+    pub fn open(folder: impl Into<PathBuf>, limit: u64) -> Result<Self, FleetError> {
+        let folder = folder.into();
+        let ours = folder.join(OURS);
+        let opened = Self { folder: Arc::new(folder), ours: Arc::new(ours), limit };
+        let made = match fs_err::metadata(opened.folder.as_path()) {
+            Ok(found) if !found.is_dir() => Err(io::Error::other("it is no folder")),
+            Ok(_) => make_folder(&opened.ours),
+            Err(error) => Err(error),
+        };
+        made.map_err(|error| opened.unusable(&error))?;
+        Ok(opened)
+    }
+
+    /// Whether something can be written there. A worker finds that out before anything is paid for.
+    pub fn check_writing(&self) -> Result<(), FleetError> {
+        let tried = tempfile::tempfile_in(self.ours.as_path());
+        tried.map(drop).map_err(|error| self.unusable(&error))
     }
 
     /// Whether an archive of that size belongs here.
@@ -52,10 +81,8 @@ impl SharedFolder {
         file: &Path,
         (size, sha256): (u64, String),
     ) -> Result<ArchiveRef, FleetError> {
-        let (text, file) = (name.text.clone(), file.to_owned());
-        let place = self.place(&text)?;
-        let full = self.clone();
-        off_the_loop(move || match write(&file, &place) {
+        let (own, text, file) = (self.clone(), name.text.clone(), file.to_owned());
+        off_the_loop(move || match own.write(&file, &own.place(&text)?) {
             Ok(()) => Ok(ArchiveRef {
                 uri: Some(format!("{SCHEME}{text}")),
                 bytes: None,
@@ -64,9 +91,9 @@ impl SharedFolder {
                 sha256,
             }),
             Err(error) if is_full(&error) => {
-                Err(FleetError::Full { object: full.folder.display().to_string() })
+                Err(FleetError::Full { object: own.folder.display().to_string() })
             }
-            Err(error) => Err(full.unusable(&error)),
+            Err(error) => Err(own.unusable(&error)),
         })
         .await
     }
@@ -74,11 +101,7 @@ impl SharedFolder {
     /// Fetches an archive, and checks its bytes.
     pub(crate) async fn get(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {
         let place = self.place(place_of(archive))?;
-        let plan = archive.name.split('/').next().unwrap_or_default();
-        if !self.folder.join(plan).is_dir() {
-            // A folder that is not mounted looks like one that lost everything; nothing is run again for that.
-            return Err(self.unusable(&format!("it has nothing of the plan {plan}")));
-        }
+        let plan = archive.name.split('/').next().unwrap_or_default().to_owned();
         let began = Instant::now();
         loop {
             let (from, to) = (place.clone(), target.to_owned());
@@ -92,6 +115,11 @@ impl SharedFolder {
                 Err(error) => error.to_string(),
             };
             if began.elapsed() > CATCH_UP {
+                let folder = self.ours.join(&plan);
+                if !off_the_loop(move || Ok(folder.is_dir())).await? {
+                    // A folder that is not mounted looks like one that lost everything; nothing is run again for that.
+                    return Err(self.unusable(&format!("it has nothing of the plan {plan}")));
+                }
                 return Err(FleetError::Damaged { name: archive.name.clone(), reason });
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
@@ -99,9 +127,10 @@ impl SharedFolder {
     }
 
     /// Removes an archive; one that is gone is what we want.
-    pub(crate) fn remove(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
+    pub(crate) async fn remove(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
         let place = self.place(place_of(archive))?;
-        self.remove_file(&place)
+        let own = self.clone();
+        off_the_loop(move || own.remove_file(&place)).await
     }
 
     /// Removes archives of a plan that no result points at and that are old enough, and of all plans what is older than
@@ -123,30 +152,31 @@ impl SharedFolder {
         grace: Duration,
     ) -> Result<Tidied, FleetError> {
         let mut tidied = Tidied::default();
-        for plan in entries(&self.folder) {
-            let is_ours = plan.file_name().is_some_and(|name| name == id.as_str());
-            for file in
-                entries(&plan).iter().flat_map(|run| entries(run)).flat_map(|kind| entries(&kind))
-            {
-                let Some(name) = self.name_of(&file) else { continue };
-                let is_part = file.extension().is_some_and(|end| end == PART);
-                let is_orphan = is_ours && !wanted.contains(&name) && is_old(&file, grace);
-                if is_orphan || is_old(&file, KEPT) {
-                    self.remove_file(&file)?;
-                    if is_part { tidied.uploads += 1 } else { tidied.archives += 1 }
-                }
+        let files = entries(&self.ours)
+            .into_iter()
+            .flat_map(|plan| entries(&plan))
+            .flat_map(|run| entries(&run))
+            .flat_map(|kind| entries(&kind));
+        for file in files {
+            // What has another name than an archive is not ours, wherever it is.
+            let Some((name, is_part)) = self.name_of(&file) else { continue };
+            let is_wanted = !is_part && wanted.contains(&name.text);
+            let is_orphan = name.plan == *id && !is_wanted && is_old(&file, grace);
+            if is_orphan || is_old(&file, KEPT) {
+                self.remove_file(&file)?;
+                if is_part { tidied.uploads += 1 } else { tidied.archives += 1 }
             }
         }
         Ok(tidied)
     }
 
-    /// The file, and folders above it that are empty then.
+    /// The file, and folders of ours above it that are empty then.
     fn remove_file(&self, file: &Path) -> Result<(), FleetError> {
         match fs_err::remove_file(file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unusable(&error)),
             _ => {
                 let above =
-                    file.ancestors().skip(1).take_while(|above| *above != self.folder.as_path());
+                    file.ancestors().skip(1).take_while(|above| *above != self.ours.as_path());
                 // One that is not empty stays; so does one that somebody just writes to.
                 let _ = above.map(fs_err::remove_dir).find(Result::is_err);
                 Ok(())
@@ -154,28 +184,65 @@ impl SharedFolder {
         }
     }
 
-    /// Where an archive is, if its name is one: four parts of letters, digits and dashes.
+    /// Where an archive is, if its name is one.
     fn place(&self, name: &str) -> Result<PathBuf, FleetError> {
-        let is_plain = |part: &str| {
-            !part.is_empty()
-                && part.len() <= 64
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-        };
-        if name.split('/').count() == 4 && name.split('/').all(is_plain) {
-            return Ok(self.folder.join(name));
+        match name.parse::<ArchiveName>() {
+            Ok(_) => Ok(self.ours.join(name)),
+            Err(error) => {
+                Err(FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
+            }
         }
-        Err(FleetError::Damaged { name: name.to_owned(), reason: "that is no archive".to_owned() })
     }
 
-    fn name_of(&self, file: &Path) -> Option<String> {
-        let below = file.strip_prefix(self.folder.as_path()).ok()?;
+    /// The archive that a file is, or is a part of.
+    fn name_of(&self, file: &Path) -> Option<(ArchiveName, bool)> {
+        let below = file.strip_prefix(self.ours.as_path()).ok()?;
         let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
-        Some(parts?.join("/"))
+        let text = parts?.join("/");
+        let whole = text.strip_suffix(PART).and_then(|text| text.strip_suffix('.'));
+        let name = whole.unwrap_or(&text).parse().ok()?;
+        fs_err::symlink_metadata(file).ok()?.is_file().then_some((name, whole.is_some()))
+    }
+
+    /// Writes a file beside its place and moves it there. A folder that a janitor found empty just now is made again.
+    fn write(&self, file: &Path, place: &Path) -> io::Result<()> {
+        let mut tried = 1;
+        loop {
+            let written = self.make_folders(place).and_then(|()| write_beside(file, place));
+            match written {
+                Err(error)
+                    if error.kind() == io::ErrorKind::NotFound
+                        && tried < TRIES
+                        && self.ours.is_dir()
+                        && file.is_file() =>
+                {
+                    tried += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The folders between ours and an archive; never ours itself.
+    fn make_folders(&self, place: &Path) -> io::Result<()> {
+        let above = place.ancestors().skip(1).take_while(|above| *above != self.ours.as_path());
+        above.collect::<Vec<_>>().into_iter().rev().try_for_each(make_folder)
     }
 
     fn unusable(&self, reason: &dyn std::fmt::Display) -> FleetError {
         let reason = reason.to_string();
         FleetError::Folder { folder: self.folder.as_ref().clone(), reason }
+    }
+}
+
+/// Makes one folder, if it is not there; never those above it.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs_err::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // One that was removed since is not there, whatever was said of it.
+            if fs_err::metadata(folder)?.is_dir() { Ok(()) } else { Err(error) }
+        }
+        made => made,
     }
 }
 
@@ -196,10 +263,7 @@ async fn off_the_loop<T: Send + 'static>(
     }
 }
 
-fn write(file: &Path, place: &Path) -> io::Result<()> {
-    if let Some(folder) = place.parent() {
-        fs_err::create_dir_all(folder)?;
-    }
+fn write_beside(file: &Path, place: &Path) -> io::Result<()> {
     let part = place.with_extension(PART);
     let written = (|| {
         let mut from = fs_err::File::open(file)?;
@@ -251,34 +315,4 @@ fn is_old(file: &Path, age: Duration) -> bool {
     let changed = fs_err::symlink_metadata(file).and_then(|found| found.modified());
     changed
         .is_ok_and(|changed| SystemTime::now().duration_since(changed).unwrap_or_default() >= age)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn archive(name: &str, uri: &str) -> ArchiveRef {
-        let (size, sha256) = (1, String::new());
-        ArchiveRef { name: name.to_owned(), size, sha256, uri: Some(uri.to_owned()), bytes: None }
-    }
-
-    #[test]
-    fn no_name_in_a_record_leads_out_of_the_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let outside = folder.path().join("outside");
-        fs_err::write(&outside, "x").unwrap();
-        let shared = SharedFolder::new(folder.path().join("shared"), 0);
-        fs_err::create_dir_all(folder.path().join("shared/a/b/run")).unwrap();
-        let bad =
-            ["../outside", "a/../../outside", "/etc/passwd", "a/b/run/..", "a//run/c", "", "a/b/c"];
-        for name in bad {
-            let forged = archive(name, &format!("{SCHEME}{name}"));
-            assert!(shared.remove(&forged).is_err(), "{name}");
-        }
-        // What the uri and the name do not agree on is none, either.
-        assert!(shared.remove(&archive("a/b/run/c", "shared:a/b/run/d")).is_err());
-        assert!(shared.remove(&archive("a/b/run/c", "s3:a/b/run/c")).is_err());
-        assert!(shared.remove(&archive("a/b/run/c", "shared:a/b/run/c")).is_ok());
-        assert!(outside.is_file());
-    }
 }
