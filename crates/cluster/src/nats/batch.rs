@@ -69,7 +69,7 @@ impl NatsFleet {
                     let is_last = number("Nats-Num-Pending") == Some(0);
                     return Ok(Batch { is_last, ..batch });
                 }
-                Some(StatusCode::NO_RESPONDERS) => return Err(failed("no responders")),
+                Some(StatusCode::NO_RESPONDERS) => return Err(self.absent(kept).await),
                 Some(status) if status != StatusCode::OK => {
                     let said = message.description.as_deref().unwrap_or_default();
                     return Err(failed(&format!("{status} {said}")));

@@ -73,6 +73,22 @@ impl NatsFleet {
         }
         FleetError::Server { action, reason }
     }
+
+    /// Why nobody answers for a bucket: it was never made, or its leader is away. What workers report may be absent, and
+    /// a worker's login may not ask about it.
+    pub(super) async fn absent(&self, kept: Kept) -> FleetError {
+        let object = kept.stream().to_owned();
+        if kept == Kept::Status {
+            return FleetError::NotReady { object };
+        }
+        match self.js.get_stream(kept.stream()).await {
+            Ok(_) => {
+                let reason = "nobody answers for it now".to_owned();
+                FleetError::Server { action: "reading a bucket", reason }
+            }
+            Err(error) => self.failed("reading a bucket", kept, &error),
+        }
+    }
 }
 
 #[cfg(test)]

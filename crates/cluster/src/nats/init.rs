@@ -3,6 +3,7 @@
 //! Old servers accept settings that they do not know and drop them without a word. So servers below 2.11 are refused, and
 //! each answer is compared with what was asked for.
 
+use async_nats::jetstream::stream::StorageType;
 use serde_json::Value;
 
 use super::NatsFleet;
@@ -61,10 +62,23 @@ impl NatsFleet {
     /// Makes all streams, or changes those that are there.
     pub async fn init(&self, settings: &InitSettings) -> Result<Vec<Made>, FleetError> {
         let mut made = Vec::new();
+        self.remove_forgetful_status().await?;
         for kept in Kept::ALL {
             made.push(self.make(kept, settings).await?);
         }
         Ok(made)
+    }
+
+    /// Earlier versions kept what workers report in memory, and a stream cannot be moved from there. What is in it is at
+    /// most two minutes old, and workers tell it again within seconds.
+    async fn remove_forgetful_status(&self) -> Result<(), FleetError> {
+        let name = Kept::Status.stream();
+        let Ok(stream) = self.js.get_stream(name).await else { return Ok(()) };
+        if stream.cached_info().config.storage == StorageType::Memory {
+            let removed = self.js.delete_stream(name).await;
+            removed.map_err(|error| self.failed("removing a stream", Kept::Status, &error))?;
+        }
+        Ok(())
     }
 
     /// Makes a stream that is not there with the settings that its neighbours have.

@@ -130,7 +130,7 @@ impl Kept {
             Self::Plans | Self::Scores => Use::Keys { age: KEPT, storage: file, bytes: -1 },
             // Small archives are among the results.
             Self::Results => Use::Keys { age: KEPT, storage: file, bytes: most },
-            Self::Status => Use::Keys { age: STATUS_KEPT, storage: StorageType::Memory, bytes: -1 },
+            Self::Status => Use::Keys { age: STATUS_KEPT, storage: file, bytes: -1 },
             Self::Inputs => Use::Objects { age: INPUTS_KEPT, bytes: -1 },
             Self::Archives => Use::Objects { age: KEPT, bytes: most },
         }
@@ -177,10 +177,6 @@ impl Kept {
                 discard: DiscardPolicy::New,
                 max_age: age,
                 storage,
-                num_replicas: match storage {
-                    StorageType::Memory => 1,
-                    StorageType::File => settings.replicas,
-                },
                 allow_rollup: true,
                 deny_delete: true,
                 allow_direct: true,

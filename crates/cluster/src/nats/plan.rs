@@ -230,7 +230,12 @@ impl NatsFleet {
     }
 
     pub(super) async fn scan_workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
-        let (_, found) = self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await?;
+        let found = match self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await {
+            Ok((_, found)) => found,
+            // A bucket that is gone says that nobody has reported; plans and results do not need it.
+            Err(FleetError::NotReady { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
         let mut workers: Vec<WorkerInfo> = found.into_iter().map(|(_, _, info)| info).collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(workers)

@@ -107,6 +107,7 @@ impl NatsFleet {
         id: &PlanId,
         entry: &PlanEntry,
     ) -> Result<(), FleetError> {
+        self.make_missing(Kept::Status).await?;
         for queue in Queue::ALL {
             let kept = Kept::jobs(queue);
             self.make_missing(kept).await?;

@@ -312,6 +312,7 @@ impl<F: Fleet> Shared<F> {
     }
 
     async fn report_for_ever(self: Arc<Self>) {
+        let mut told = String::new();
         loop {
             let settings = &self.settings;
             let info = WorkerInfo {
@@ -323,8 +324,17 @@ impl<F: Fleet> Shared<F> {
                 done: self.done.load(Ordering::Relaxed),
                 failed: self.failed.load(Ordering::Relaxed),
             };
-            // Only people miss it.
-            let _ = self.fleet.report(&info).await;
+            // Only people miss it, so the worker goes on; they should know why, and once is enough.
+            match self.fleet.report(&info).await {
+                Ok(()) => told.clear(),
+                Err(error) => {
+                    let message = format!("`fleet status` does not show this worker: {error}");
+                    if told != message {
+                        self.tell(&WorkerEvent::Trouble { message: message.clone() });
+                        told = message;
+                    }
+                }
+            }
             tokio::time::sleep(REPORT).await;
         }
     }
