@@ -177,7 +177,10 @@ impl Kept {
                 discard: DiscardPolicy::New,
                 max_age: age,
                 storage,
-                allow_rollup: true,
+                // A result is the first message of its key and stays it: the server refuses a second one from anybody,
+                // and a message that replaces others. Whoever may purge can remove one.
+                discard_new_per_subject: matches!(self, Self::Results | Self::Scores),
+                allow_rollup: false,
                 deny_delete: true,
                 allow_direct: true,
                 ..base

@@ -318,10 +318,11 @@ impl NatsFleet {
                 return Ok(Some(consumer.clone()));
             }
         }
-        let stream = self.stream(Kept::jobs(queue)).await?;
+        let kept = Kept::jobs(queue);
+        let stream = self.stream(kept).await?;
         let Ok(found) = stream.get_consumer::<pull::Config>(&consumer(&entry.class, id)).await
         else {
-            return match self.heard.take_denied() {
+            return match self.heard.denied(kept) {
                 Some(message) => Err(FleetError::Denied { message }),
                 None => Ok(None),
             };
