@@ -138,7 +138,7 @@ pub trait Fleet: Send + Sync + 'static {
     /// after a cancel, however young.
     fn tidy(&self, id: &PlanId, grace: Duration) -> impl Answer<Tidied>;
 
-    /// Tells people about a worker.
+    /// Tells people about a worker. Says if another one has told something under the same name since the last time.
     fn report(&self, worker: &WorkerInfo) -> impl Answer<()>;
 
     /// The workers that have reported lately.
@@ -285,6 +285,12 @@ pub enum FleetError {
         /// What came back.
         reason: String,
     },
+    /// Two workers have one name.
+    #[error("another worker reports under the name {name}")]
+    SameName {
+        /// The name.
+        name: String,
+    },
     /// A file of ours.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -340,6 +346,7 @@ impl FleetError {
             Self::Server { .. } => {
                 "run the same command again: nothing is lost and nothing is done twice"
             }
+            Self::SameName { .. } => "give each worker a --name of its own",
             Self::Io(_) => "check the free space and the permissions there",
         }
     }

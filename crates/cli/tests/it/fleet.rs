@@ -208,6 +208,18 @@ fn a_fleet_of_one_process_ends_when_its_agent_cannot_be_started() {
 }
 
 #[test]
+fn two_workers_with_one_name_are_told() {
+    let kit = FleetKit::new();
+    let workers = [kit.worker("w1", &[], &[]), kit.worker("w1", &[], &[])];
+    kit.until("one of them says so", || {
+        let said = workers.iter().map(|worker| worker.stderr().unwrap()).collect::<String>();
+        said.contains("another worker reports under the name w1; give each worker a --name")
+    });
+    let alone = kit.worker("w2", &["--idle", "12s"], &[]).finish(LIMIT).unwrap();
+    assert!(!alone.stderr.contains("another worker"), "{}", alone.stderr);
+}
+
+#[test]
 fn submit_refuses_what_it_cannot_keep_and_does_not_offer_it() {
     let kit = FleetKit::new();
     let url = kit.url();

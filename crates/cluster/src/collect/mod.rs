@@ -372,6 +372,7 @@ fn is_passing(error: &FleetError) -> bool {
         | FleetError::NoFolder { .. }
         | FleetError::Folder { .. }
         | FleetError::Damaged { .. }
+        | FleetError::SameName { .. }
         | FleetError::Io(_) => false,
     }
 }

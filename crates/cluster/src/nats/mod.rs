@@ -61,6 +61,8 @@ pub struct NatsFleet {
     known: Mutex<KnownPlans>,
     looking: tokio::sync::Mutex<()>,
     news: Mutex<News>,
+    /// The place of the last report of this process, if nothing went wrong with it.
+    reported: Mutex<Option<u64>>,
     consumers: Mutex<BTreeMap<(Queue, PlanId), PullConsumer>>,
 }
 
@@ -78,6 +80,7 @@ impl NatsFleet {
             known: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
             news: Mutex::default(),
+            reported: Mutex::default(),
             consumers: Mutex::default(),
         };
         fleet.check_version()?;

@@ -363,7 +363,7 @@ impl<F: Fleet> Shared<F> {
     }
 
     async fn report_for_ever(self: Arc<Self>) {
-        let mut told = String::new();
+        let (mut told, mut is_alone) = (String::new(), true);
         loop {
             let settings = &self.settings;
             let info = WorkerInfo {
@@ -378,6 +378,13 @@ impl<F: Fleet> Shared<F> {
             // Only people miss it, so the worker goes on; they should know why, and once is enough.
             match self.fleet.report(&info).await {
                 Ok(()) => told.clear(),
+                Err(error @ FleetError::SameName { .. }) => {
+                    // Told once: the next report does not know about this one.
+                    if std::mem::take(&mut is_alone) {
+                        let message = format!("{error}; {}", error.hint());
+                        self.tell(&WorkerEvent::Trouble { message });
+                    }
+                }
                 Err(error) => {
                     let message = format!("`fleet status` does not show this worker: {error}");
                     if told != message {
