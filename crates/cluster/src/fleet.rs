@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use skillgauge_core::plan::RunId;
@@ -32,6 +33,9 @@ pub trait Fleet: Send + Sync + 'static {
 
     /// Whether workers may take jobs of a plan. A little old at times: asked often, so it must be cheap.
     fn is_running(&self, id: &PlanId) -> impl Answer<bool>;
+
+    /// The plans whose jobs workers may take. A little old at times, and cheap, as [`Fleet::is_running`] is.
+    fn running_plans(&self) -> impl Answer<Vec<(PlanId, Arc<PlanEntry>)>>;
 
     /// Waits until somebody writes or ends a plan, or for so long; it may be missed, so whoever waits looks afterwards.
     fn plans_change(&self, wait: Duration) -> impl Future<Output = ()> + Send;
@@ -134,7 +138,7 @@ pub trait Fleet: Send + Sync + 'static {
     /// after a cancel, however young.
     fn tidy(&self, id: &PlanId, grace: Duration) -> impl Answer<Tidied>;
 
-    /// Tells people about a worker.
+    /// Tells people about a worker. Says if another one has told something under the same name since the last time.
     fn report(&self, worker: &WorkerInfo) -> impl Answer<()>;
 
     /// The workers that have reported lately.
@@ -190,6 +194,34 @@ pub enum FleetError {
     Login {
         /// Its address, without a login.
         url: String,
+    },
+    /// The server cannot be trusted, or does not speak TLS.
+    #[error("there is no trusted connection to the fleet's server at {url}: {reason}")]
+    Tls {
+        /// Its address, without a login.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// The file with a certificate has none.
+    #[error("{} holds no certificate: {reason}", file.display())]
+    Ca {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server keeps nothing.
+    #[error("the fleet's server at {url} runs without JetStream, and keeps nothing")]
+    NoJetStream {
+        /// Its address, without a login.
+        url: String,
+    },
+    /// There are fewer servers than copies.
+    #[error("there are fewer servers than copies of {object}")]
+    Replicas {
+        /// The stream.
+        object: String,
     },
     /// The login was good once.
     #[error("the login at the fleet's server at {url} has expired{}", since.as_ref().map(|since| format!(": it was good until {since}")).unwrap_or_default())]
@@ -281,6 +313,12 @@ pub enum FleetError {
         /// What came back.
         reason: String,
     },
+    /// Two workers have one name.
+    #[error("another worker reports under the name {name}")]
+    SameName {
+        /// The name.
+        name: String,
+    },
     /// A file of ours.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -301,6 +339,10 @@ impl FleetError {
             | Self::Full { .. }
             | Self::Connect { .. } => true,
             Self::Login { .. }
+            | Self::Tls { .. }
+            | Self::Ca { .. }
+            | Self::NoJetStream { .. }
+            | Self::Replicas { .. }
             | Self::Expired { .. }
             | Self::Credentials { .. }
             | Self::Address { .. }
@@ -310,6 +352,7 @@ impl FleetError {
             | Self::NoFolder { .. }
             | Self::Folder { .. }
             | Self::Damaged { .. }
+            | Self::SameName { .. }
             | Self::Io(_) => false,
         }
     }
@@ -318,6 +361,15 @@ impl FleetError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Connect { .. } => "start nats-server with JetStream (-js), or give another URL",
+            Self::Tls { .. } => {
+                "--ca FILE names the certificate of whoever signed the server's, which must name the host; \
+                 the address of a server without TLS begins with nats://"
+            }
+            Self::Ca { .. } => "it is a PEM file with -----BEGIN CERTIFICATE----- in it",
+            Self::NoJetStream { .. } => "start it with JetStream: `nats-server -js -sd DIR`",
+            Self::Replicas { .. } => {
+                "several copies need as many servers in one cluster; one server keeps one: leave --replicas out"
+            }
             Self::Login { .. } => {
                 "set SKILLGAUGE_FLEET_USER and SKILLGAUGE_FLEET_PASSWORD, or give --creds FILE"
             }
@@ -333,6 +385,9 @@ impl FleetError {
                 "update nats-server, or remove what an earlier version of skillgauge made there"
             }
             Self::NotReady { .. } => "`skillgauge fleet init URL` makes it",
+            Self::Denied { message } if message.contains("_INBOX_") => {
+                "this login hears only the answers to another name: give a worker the --name that its permissions have"
+            }
             Self::Denied { .. } => {
                 "`skillgauge fleet init --server-config` shows what each role may do"
             }
@@ -351,6 +406,7 @@ impl FleetError {
             Self::Server { .. } => {
                 "run the same command again: nothing is lost and nothing is done twice"
             }
+            Self::SameName { .. } => "give each worker a --name of its own",
             Self::Io(_) => "check the free space and the permissions there",
         }
     }

@@ -100,6 +100,7 @@ impl Manifest {
     /// Packs everything that workers need. Blocks.
     pub(crate) fn pack(
         prepared: &Prepared,
+        record: &IterationRecord,
         skill: &Path,
         workspace: &Path,
         version: u64,
@@ -129,7 +130,13 @@ impl Manifest {
             tasks.push(ManifestTask { case: case.to_owned(), configuration, task });
         }
         let manifest = Self {
-            record: prepared.record.clone(),
+            // As it was begun: when it is submitted again, the same manifest has the same name.
+            record: IterationRecord {
+                finished: None,
+                partial: None,
+                executor_model: None,
+                ..record.clone()
+            },
             suite: suite_text(&prepared.suite)?,
             version,
             tasks,

@@ -86,7 +86,7 @@ pub async fn submit<F: Fleet>(
 ) -> Result<Submitted, SubmitError> {
     let Submission { prepared, record, skill, workspace, version, .. } = submission;
     let id = PlanId::of(record);
-    let packed = Manifest::pack(prepared, skill, workspace, *version)?;
+    let packed = Manifest::pack(prepared, record, skill, workspace, *version)?;
     let mut sent = 0;
     for (sha256, file) in &packed.files {
         sent += usize::from(patiently(|| fleet.put_input(sha256, file)).await?);

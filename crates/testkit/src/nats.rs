@@ -97,6 +97,8 @@ pub struct NatsServer {
     folder: tempfile::TempDir,
     version: NatsVersion,
     config: Option<String>,
+    /// Whether it keeps anything.
+    keeps: bool,
     port: u16,
 }
 
@@ -113,8 +115,18 @@ impl NatsServer {
             folder: tempfile::tempdir()?,
             version,
             config: config.map(ToOwned::to_owned),
+            keeps: true,
             port: 0,
         };
+        server.restart()?;
+        Ok(server)
+    }
+
+    /// One without JetStream, which passes messages on and keeps nothing.
+    pub fn start_forgetful() -> io::Result<Self> {
+        let mut server = Self::start()?;
+        server.kill();
+        server.keeps = false;
         server.restart()?;
         Ok(server)
     }
@@ -156,8 +168,10 @@ impl NatsServer {
         fs_err::create_dir_all(&ports)?;
         let mut command = Command::new(self.version.program()?);
         let port = if self.port == 0 { "-1".to_owned() } else { self.port.to_string() };
-        command.args(["-a", "127.0.0.1", "-p", &port, "-js"]);
-        command.arg("-sd").arg(folder.join("store")).arg("--ports_file_dir").arg(&ports);
+        command.args(["-a", "127.0.0.1", "-p", &port]).arg("--ports_file_dir").arg(&ports);
+        if self.keeps {
+            command.arg("-js").arg("-sd").arg(folder.join("store"));
+        }
         command.arg("-l").arg(folder.join("log"));
         if let Some(config) = &self.config {
             let file = folder.join("server.conf");

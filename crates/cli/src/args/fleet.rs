@@ -79,8 +79,18 @@ pub struct FleetInitArgs {
     pub login: LoginArgs,
 }
 
-/// Arguments of `fleet submit`.
+/// Arguments of `fleet submit`: those of `run`. What cannot be kept there is refused, and so it is not shown.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("shard", |arg| arg.hide(true)),
+    mut_arg("record", |arg| arg.hide(true)),
+    mut_arg("replay", |arg| arg.hide(true)),
+    mut_arg("fleet", |arg| arg.hide(true)),
+    mut_arg("jobs", |arg| arg.hide(true)),
+    mut_arg("max_calls", |arg| arg.hide(true)),
+    mut_arg("max_cost", |arg| arg.hide(true)),
+    mut_arg("out_format", |arg| arg.hide(true)),
+)]
 pub struct FleetSubmitArgs {
     /// The server, such as nats://host:4222 or tls://host:4222
     pub url: String,

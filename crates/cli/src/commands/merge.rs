@@ -18,8 +18,23 @@ use crate::{ExitCode, Printer};
 const NAMED: usize = 10;
 
 pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
-    let parts: Vec<Iteration> = args.parts.iter().map(|part| iteration(part)).collect();
     let target = Iteration::at(&args.out);
+    check_target(&target)?;
+    let (parts, absent): (Vec<Iteration>, Vec<Iteration>) = args
+        .parts
+        .iter()
+        .map(|part| iteration(part))
+        .partition(|part| part.record_file().is_file());
+    if parts.is_empty() {
+        return Err(CommandError::usage(
+            "no part has an iteration",
+            "give the workspaces that `skillgauge run --shard` wrote to",
+        ));
+    }
+    // A part that was lost with its machine must not cost the others.
+    for part in &absent {
+        printer.say(&format!("warning: there is no iteration in {}", part.root().display()));
+    }
     let mut merged = merge(&parts, &target).map_err(|error| {
         CommandError::usage(error.to_string(), "merge only parts of the same `skillgauge run`")
     })?;
@@ -30,6 +45,7 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
         merged.copied
     ));
     say_missing(&merged, printer);
+    let is_short = !merged.missing.is_empty() || !absent.is_empty();
     if merged.missing.len() == merged.planned {
         return Ok(ExitCode::Incomplete);
     }
@@ -60,12 +76,28 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
     out.write_all(aggregate.summary_text(printer.style()).as_bytes())?;
     out.flush()?;
     Ok(match aggregate.standing() {
-        standing if standing == Standing::Broken || !merged.missing.is_empty() => {
-            ExitCode::Incomplete
-        }
+        standing if standing == Standing::Broken || is_short => ExitCode::Incomplete,
         Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
         _ => ExitCode::Failure,
     })
+}
+
+/// The whole goes into a folder of its own, or into an iteration: beside other files nobody could tell what it is.
+fn check_target(target: &Iteration) -> Result<(), CommandError> {
+    let mut entries = match fs_err::read_dir(target.root()) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => {
+            return Err(CommandError::usage(error.to_string(), "give another folder with --out"));
+        }
+    };
+    if target.record_file().is_file() || entries.next().is_none() {
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        format!("{} has files in it, and is no iteration", target.root().display()),
+        "give --out a new folder, or one that `skillgauge merge` made",
+    ))
 }
 
 /// The folder itself, or the newest iteration of a workspace.

@@ -1,6 +1,7 @@
 //! A fleet through the binary: a real server, workers as processes, and the same benchmark as on one machine.
 
-use skillgauge_testkit::process::{Ending, Signal};
+use skillgauge_testkit::nats::NatsServer;
+use skillgauge_testkit::process::{Ending, Group, Signal};
 
 use crate::fleet_kit::{FleetKit, LIMIT, WHO};
 use crate::run::{ITERATION, RUN, calls, json, numbers, stderr};
@@ -82,7 +83,7 @@ fn submitting_twice_and_collecting_in_two_goes_changes_nothing() {
     assert_eq!(kit.plan_status()["queued"], 24);
     let url = kit.url();
     let mut first = kit.project.command(&["fleet", "collect", &url, "greeter"]);
-    let first = skillgauge_testkit::process::Group::spawn(&mut first).unwrap();
+    let first = Group::spawn(&mut first).unwrap();
     let _worker = kit.worker("w1", &[], &[]);
     kit.until("the first run home", || {
         kit.project.path().join(ITERATION).join("journal.jsonl").is_file()
@@ -167,26 +168,141 @@ fn an_agent_gets_nothing_of_the_fleet() {
 #[test]
 fn a_run_that_nobody_can_do_is_lost_with_its_reason_and_can_be_tried_again() {
     let kit = FleetKit::new();
-    // The agent's program is gone: no run has a result, and that is no result of the skill.
-    let agent = kit.project.path().join("agent.sh");
+    // The model's service says no: no run has a result, and that is no result of the skill.
+    let busy =
+        r#"echo '{"type":"error","status":429,"message":"busy","reason":"rate_limit"}'; exit 1"#;
     let url = kit.url();
     let who =
         [&WHO[..], &["--case", "1", "--runs", "1", "--retries", "0", "--deliveries", "2"]].concat();
     let output = kit.fleet(&[&["submit", &url][..], &who].concat());
     assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
-    let hidden = agent.with_extension("hidden");
-    fs_err::rename(&agent, &hidden).unwrap();
+    crate::run::set_agent(&kit.project, busy);
     let worker = kit.worker("w1", &["--idle", "20s"], &[]);
     let output = kit.collect(&["--reconcile-every", "1s"]);
     assert_eq!(output.status.code(), Some(3), "{}", kit.project.shown(&output));
     assert!(stderr(&output).contains("of 2 runs have no result"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("`skillgauge fleet submit` tries them"),
+        "{}",
+        stderr(&output)
+    );
     drop(worker);
-    fs_err::rename(&hidden, &agent).unwrap();
+    crate::run::set_agent(&kit.project, "");
     let output = kit.fleet(&[&["submit", &url][..], &who].concat());
     assert!(stderr(&output).contains("2 runs to do"), "{}", stderr(&output));
     let _worker = kit.worker("w2", &[], &[]);
     let output = kit.collect(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+}
+
+#[test]
+fn a_worker_without_the_agent_leaves_its_plan_to_others_and_takes_no_job_of_it() {
+    let kit = FleetKit::new();
+    let url = kit.url();
+    kit.submit(&["--case", "1", "--deliveries", "1"]);
+    // A command line is looked for in the folder that the worker was started in.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command =
+        kit.project.command(&["fleet", "worker", &url, "--name", "w1", "--grade-slots", "0"]);
+    let without = Group::spawn(command.current_dir(elsewhere.path())).unwrap();
+    let left = "are left to other workers";
+    kit.until("the worker leaves the plan", || without.stderr().unwrap().contains(left));
+    let _with = kit.worker("w2", &[], &[]);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    assert_eq!(calls(&kit.project), 4, "nothing was lost or done twice");
+    without.signal(Signal::TERM);
+    let ended = without.finish(LIMIT).unwrap();
+    assert_eq!((ended.ending, ended.status.code()), (Ending::Exited, Some(0)), "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches(left).count(), 1, "said once: {}", ended.stderr);
+    assert!(!ended.stderr.contains("given back"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_fleet_of_one_process_ends_when_its_agent_cannot_be_started() {
+    let project = crate::run::greeter();
+    let local = [&RUN[..], &["--fleet", "local"]].concat();
+    crate::run::script(&project, "agent.sh", "#!/no/such/interpreter\n");
+    let ended = Group::spawn(&mut project.command(&local)).unwrap().finish(LIMIT).unwrap();
+    assert_eq!((ended.ending, ended.status.code()), (Ending::Exited, Some(3)), "{}", ended.stderr);
+    assert!(ended.stderr.contains("of 24 runs have no result"), "{}", ended.stderr);
+    fs_err::remove_file(project.path().join("agent.sh")).unwrap();
+    let output = project.output(&local);
+    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+}
+
+#[test]
+fn two_workers_with_one_name_are_told() {
+    let kit = FleetKit::new();
+    let workers = [kit.worker("w1", &[], &[]), kit.worker("w1", &[], &[])];
+    kit.until("one of them says so", || {
+        let said = workers.iter().map(|worker| worker.stderr().unwrap()).collect::<String>();
+        said.contains("another worker reports under the name w1; give each worker a --name")
+    });
+    let alone = kit.worker("w2", &["--idle", "12s"], &[]).finish(LIMIT).unwrap();
+    assert!(!alone.stderr.contains("another worker"), "{}", alone.stderr);
+}
+
+#[test]
+fn submit_refuses_what_it_cannot_keep_and_does_not_offer_it() {
+    let kit = FleetKit::new();
+    let url = kit.url();
+    let help = kit.project.stdout(&["fleet", "submit", "--help"]);
+    assert!(help.contains("--runs") && help.contains("--fleet-jobs"), "{help}");
+    let refused: [&[&str]; 8] = [
+        &["--max-calls", "3"],
+        &["--max-cost", "1"],
+        &["--jobs", "2"],
+        &["--shard", "1/2"],
+        &["--record", "tape"],
+        &["--replay", "tape"],
+        &["--fleet", "nats://127.0.0.1:1"],
+        &["--out-format", "json"],
+    ];
+    for flags in refused {
+        let output = kit.fleet(&[&["submit", &url], &WHO[..], flags].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", kit.project.shown(&output));
+        assert!(stderr(&output).contains(&format!("cannot keep {}", flags[0])), "{flags:?}");
+        assert!(!help.contains(&format!("{} <", flags[0])), "{flags:?} is offered: {help}");
+    }
+    assert!(!kit.project.path().join("greeter-workspace").exists(), "nothing was begun");
+    // What stands in the project's settings is nobody's fault, but somebody should know.
+    kit.project.file("skillgauge.toml", "max-calls = 3\n");
+    let output = kit.fleet(&[&["submit", &url], &WHO[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+    assert!(stderr(&output).contains("the project's budget is not kept"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_finished_plan_stays_finished_and_a_second_submit_sends_nothing() {
+    let kit = FleetKit::new();
+    let small = ["--case", "1", "--runs", "1"];
+    let plan = kit.submit(&small);
+    let again = kit.fleet(&[&["submit", &kit.url()], &WHO[..], &small].concat());
+    assert!(stderr(&again).contains("0 bundles sent"), "{}", stderr(&again));
+    let _worker = kit.worker("w1", &[], &[]);
+    assert_eq!(kit.collect(&[]).status.code(), Some(0));
+    let cancelled = kit.fleet(&["cancel", &kit.url(), &plan]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", kit.project.shown(&cancelled));
+    assert!(stderr(&cancelled).contains("is finished"), "{}", stderr(&cancelled));
+    assert_eq!(kit.plan_status()["state"], "finished");
+}
+
+#[test]
+fn collecting_without_the_iteration_says_where_it_is_and_what_submitting_again_costs() {
+    let kit = FleetKit::new();
+    let url = kit.url();
+    let submit = ["submit", &url, "--workspace", "place", "--runs", "1"];
+    let output = kit.fleet(&[&submit[..], &WHO[..]].concat());
+    let said = format!("fleet collect {url} greeter --workspace place`");
+    assert!(stderr(&output).contains(&said), "{}", stderr(&output));
+    let elsewhere = kit.collect(&[]);
+    assert_eq!(elsewhere.status.code(), Some(2));
+    assert!(stderr(&elsewhere).contains("there is no iteration in"), "{}", stderr(&elsewhere));
+    assert!(stderr(&elsewhere).contains("paid for again"), "{}", stderr(&elsewhere));
+    let absent = kit.collect(&["--workspace", "place", "--iteration", "7"]);
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(stderr(&absent).contains("there is no iteration-7 in"), "{}", stderr(&absent));
 }
 
 #[test]
@@ -254,10 +370,28 @@ fn a_server_that_cannot_be_used_is_said_with_what_to_do() {
     assert_eq!(bad.status.code(), Some(2));
     assert!(text.contains("http:// is not known") && !text.contains("hunter22"), "{text}");
     let kit = FleetKit::new();
-    let empty = skillgauge_testkit::nats::NatsServer::start().unwrap();
-    let output = kit.fleet(&[&["submit", &empty.url()], &WHO[..]].concat());
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("skillgauge fleet init"), "{}", stderr(&output));
+    let (empty, forgetful) = (NatsServer::start().unwrap(), NatsServer::start_forgetful().unwrap());
+    let hints = [(&empty, "skillgauge fleet init"), (&forgetful, "nats-server -js")];
+    for (server, hint) in hints {
+        let url = server.url();
+        let on_fleet = [&RUN[..], &["--fleet", &url]].concat();
+        let submit = [&["fleet", "submit", &url], &WHO[..]].concat();
+        for args in [&on_fleet[..], &submit, &["fleet", "status", &url]] {
+            let output = kit.project.output(args);
+            assert_eq!(output.status.code(), Some(2), "{}", kit.project.shown(&output));
+            assert!(stderr(&output).contains(hint), "{}", stderr(&output));
+        }
+    }
+    assert!(!kit.project.path().join("greeter-workspace").exists(), "nothing was begun");
+    let url = forgetful.url();
+    assert_eq!(kit.fleet(&["worker", &url]).status.code(), Some(2));
+    assert_eq!(
+        kit.fleet(&["worker", &url, "--slots", "0", "--grade-slots", "0"]).status.code(),
+        Some(2)
+    );
+    let waiting = kit.project.output(&["fleet", "worker", &empty.url(), "--idle", "2s"]);
+    assert_eq!(waiting.status.code(), Some(0), "{}", kit.project.shown(&waiting));
+    assert_eq!(stderr(&waiting).matches("the server has no KV_SG_PLAN; ").count(), 1);
     // A login in the address is in no file of the workspace.
     let url = kit.url().replace("nats://", "nats://u:hunter22@");
     let output = kit.fleet(&[&["submit", &url], &WHO[..]].concat());

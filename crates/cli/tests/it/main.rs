@@ -28,6 +28,7 @@ mod run_files;
 mod run_real;
 mod schema;
 mod scratch;
+mod shard;
 mod transcript;
 mod trigger;
 mod tune;

@@ -113,7 +113,10 @@ impl CollectError {
         match self {
             Self::Fleet(error) => error.hint(),
             Self::Workspace(error) => error.hint(),
-            Self::Unknown { .. } => "`skillgauge fleet submit` takes it there",
+            Self::Unknown { .. } => {
+                "plans and results are kept for 14 days; `skillgauge fleet submit` takes the plan there, and what has no \
+                 result here is run again"
+            }
         }
     }
 }
@@ -283,9 +286,12 @@ impl<F: Fleet> Collection<'_, F> {
             return Ok(Step::Over);
         }
         if !self.fleet.is_running(&self.id).await? {
-            self.collected.is_cancelled = true;
             self.leave_nothing().await?;
-            return self.stop("the plan was cancelled".to_owned());
+            let entry = self.fleet.plan(&self.id).await?;
+            let is_finished = entry.is_some_and(|entry| entry.state == PlanState::Finished);
+            self.collected.is_cancelled = !is_finished;
+            let why = if is_finished { "the plan is over" } else { "the plan was cancelled" };
+            return self.stop(why.to_owned());
         }
         if is_due || buried.elapsed() >= self.settings.dead {
             self.bury_dead().await?;

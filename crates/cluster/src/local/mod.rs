@@ -119,6 +119,12 @@ impl Fleet for LocalFleet {
         Ok(state.plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
     }
 
+    async fn running_plans(&self) -> Result<Vec<(PlanId, Arc<PlanEntry>)>, FleetError> {
+        let plans = self.plans().await?.into_iter();
+        let running = plans.filter(|(_, entry)| entry.state == PlanState::Running);
+        Ok(running.map(|(id, entry)| (id, Arc::new(entry))).collect())
+    }
+
     async fn plans_change(&self, wait: Duration) {
         self.plans_changed.wait_after(self.plans_changed.rings(), wait).await;
     }

@@ -88,7 +88,7 @@ impl NatsFleet {
                     let is_last = is_last.ok_or_else(|| failed("a batch that had nothing"))?;
                     return Ok(Batch { is_last, ..batch });
                 }
-                Some(StatusCode::NO_RESPONDERS) => return Err(failed("no responders")),
+                Some(StatusCode::NO_RESPONDERS) => return Err(self.absent(kept).await),
                 Some(status) if status != StatusCode::OK => {
                     let said = message.description.as_deref().unwrap_or_default();
                     return Err(failed(&format!("{status} {said}")));

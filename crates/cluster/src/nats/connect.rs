@@ -1,7 +1,7 @@
 //! The way to the server: address, login, a first connection that ends, and an ear for what it says in between.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,13 +13,15 @@ use skillgauge_run::agent::timestamp;
 use skillgauge_run::model::Secret;
 
 use super::error::chain;
-use super::name::plan_news;
+use super::name::{Kept, plan_news};
 use crate::fleet::FleetError;
 
 /// A server that does not answer within this is not there.
 const FIRST: Duration = Duration::from_secs(10);
 /// A denial explains the errors of so long.
 const RECENT: Duration = Duration::from_secs(15);
+/// Where answers come to, followed by a name.
+const INBOX: &str = "_INBOX_";
 /// The letters of a seed.
 const SEED: usize = 58;
 
@@ -82,7 +84,11 @@ impl Heard {
         let lower = message.to_ascii_lowercase();
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if is_needed && lower.contains("permissions violation") {
-            said.denied = Some((Instant::now(), message.clone()));
+            // One that explains everything is not replaced by one that explains a part.
+            let is_deaf = said.denied.as_ref().is_some_and(|(_, message)| message.contains(INBOX));
+            if !is_deaf {
+                said.denied = Some((Instant::now(), message.clone()));
+            }
         } else if lower.contains("authentication expired") {
             said.is_expired = true;
         }
@@ -93,16 +99,25 @@ impl Heard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_expired
     }
 
-    /// Whether something was denied lately.
-    pub(super) fn is_denied(&self) -> bool {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        said.denied.as_ref().is_some_and(|(time, _)| time.elapsed() < RECENT)
+    /// Waits until something is denied.
+    pub(super) async fn denial(&self) -> String {
+        loop {
+            let said = self.0.lock().unwrap_or_else(PoisonError::into_inner).denied.clone();
+            if let Some((_, message)) = said {
+                return message;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
-    /// What was denied lately; told once.
-    pub(super) fn take_denied(&self) -> Option<String> {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        said.denied.take().filter(|(time, _)| time.elapsed() < RECENT).map(|(_, message)| message)
+    /// What was denied lately and explains why something does not work here. Told as often as it is asked for: several
+    /// tasks ask, and each must know. A login that may not hear its own answers never hears any.
+    pub(super) fn denied(&self, kept: Kept) -> Option<String> {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (time, message) = said.denied.as_ref()?;
+        let is_deaf = message.contains(INBOX);
+        let is_about = message.contains(kept.bucket()) && time.elapsed() < RECENT;
+        (is_deaf || is_about).then(|| message.clone())
     }
 }
 
@@ -121,7 +136,7 @@ impl Connect {
             .login()?
             .name(&self.name)
             // Its own, so that a worker whose permissions name it cannot read the answers of another.
-            .custom_inbox_prefix(format!("_INBOX_{}", inbox(&self.name)))
+            .custom_inbox_prefix(format!("{INBOX}{}", inbox(&self.name)))
             .connection_timeout(FIRST / 2)
             .require_tls(is_tls)
             .event_callback(move |event| {
@@ -129,6 +144,7 @@ impl Connect {
                 async move { listener.hear(&event) }
             });
         if let Some(file) = &self.ca_file {
+            check_ca(file)?;
             options = options.add_root_certificates(file.clone());
         }
         let unreachable = |reason: String| FleetError::Connect { url: self.shown(), reason };
@@ -139,7 +155,15 @@ impl Connect {
                 ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
                     self.refused()
                 }
-                _ => unreachable(without_login(&chain(&error))),
+                kind => {
+                    let (url, reason) = (self.shown(), without_login(&chain(&error)));
+                    // The client takes most of what goes wrong with TLS for an error of the network.
+                    if kind == ConnectErrorKind::Tls || is_about_tls(&reason) {
+                        FleetError::Tls { url, reason }
+                    } else {
+                        FleetError::Connect { url, reason }
+                    }
+                }
             }),
             Err(_) => Err(unreachable(format!("no answer within {} s", FIRST.as_secs()))),
         }
@@ -210,6 +234,22 @@ impl Connect {
             }
         })
     }
+}
+
+fn is_about_tls(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["certificate", "corrupt message", "handshake", "tls"].iter().any(|word| reason.contains(word))
+}
+
+/// A file without a certificate would be taken for one that trusts nobody.
+fn check_ca(file: &Path) -> Result<(), FleetError> {
+    let bad = |reason: String| FleetError::Ca { file: file.to_owned(), reason };
+    let text = fs_err::read(file).map_err(|error| bad(error.to_string()))?;
+    let mark = b"-----BEGIN CERTIFICATE-----";
+    if text.windows(mark.len()).any(|part| part == mark) {
+        return Ok(());
+    }
+    Err(bad("nothing in it begins as one".to_owned()))
 }
 
 /// The JWT in a credentials file: the line after the one that announces it.

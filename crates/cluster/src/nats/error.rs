@@ -10,6 +10,9 @@ use super::NatsFleet;
 use super::name::Kept;
 use crate::fleet::FleetError;
 
+/// What a server says that is alone, or has too few others.
+const TOO_FEW: [&str; 2] = ["replicas > 1 not supported", "no suitable peers"];
+
 /// An error with all of its causes, in one line.
 pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -62,7 +65,7 @@ impl NatsFleet {
         if self.heard.is_expired() {
             return FleetError::Expired { url: self.url.clone(), since: None };
         }
-        if let Some(message) = self.heard.take_denied() {
+        if let Some(message) = self.heard.denied(kept) {
             return FleetError::Denied { message };
         }
         let is_away = reason.contains("no responders") || reason.contains("jetstream unavailable");
@@ -73,10 +76,29 @@ impl NatsFleet {
         if reason.contains("stream not found") || reason.contains("no stream found") {
             return FleetError::NotReady { object: kept.stream().to_owned() };
         }
+        if TOO_FEW.iter().any(|text| reason.contains(text)) {
+            return FleetError::Replicas { object: kept.stream().to_owned() };
+        }
         if refused(&reason) == Refused::Full {
             return FleetError::Full { object: kept.stream().to_owned() };
         }
         FleetError::Server { action, reason }
+    }
+
+    /// Why nobody answers for a bucket: it was never made, or its leader is away. What workers report may be absent, and
+    /// a worker's login may not ask about it.
+    pub(super) async fn absent(&self, kept: Kept) -> FleetError {
+        let object = kept.stream().to_owned();
+        if kept == Kept::Status {
+            return FleetError::NotReady { object };
+        }
+        match self.js.get_stream(kept.stream()).await {
+            Ok(_) => {
+                let reason = "nobody answers for it now".to_owned();
+                FleetError::Server { action: "reading a bucket", reason }
+            }
+            Err(error) => self.failed("reading a bucket", kept, &error),
+        }
     }
 }
 

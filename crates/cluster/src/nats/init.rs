@@ -3,6 +3,8 @@
 //! Old servers accept settings that they do not know and drop them without a word. So servers below 2.11 are refused, and
 //! each answer is compared with what was asked for.
 
+use async_nats::RequestErrorKind;
+use async_nats::jetstream::stream::StorageType;
 use serde_json::Value;
 
 use super::NatsFleet;
@@ -11,6 +13,8 @@ use crate::fleet::FleetError;
 
 /// The oldest server that keeps all settings.
 pub const OLDEST_SERVER: &str = "2.11.0";
+/// What a server answers that has JetStream, but not for this account.
+const NOT_ENABLED: [u64; 2] = [10_039, 10_076];
 
 /// What `init` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +62,56 @@ impl NatsFleet {
         Ok(())
     }
 
+    /// Refuses a server that keeps nothing. One that does not answer, or does not let this login ask, is left alone: what
+    /// is done next tells.
+    pub(super) async fn check_jetstream(&self) -> Result<(), FleetError> {
+        const ASKED: &str = "$JS.API.INFO";
+        let request = self.client.request(ASKED, bytes::Bytes::new());
+        // A login that may not ask, or not hear the answer, is told so at once, and by another way.
+        let answer = tokio::select! {
+            answer = request => answer,
+            message = self.heard.denial() => {
+                let is_asking = message.contains(ASKED);
+                return if is_asking { Ok(()) } else { Err(FleetError::Denied { message }) };
+            }
+        };
+        let is_off = match answer {
+            Err(error) => error.kind() == RequestErrorKind::NoResponders,
+            Ok(message) => {
+                let said: Value = serde_json::from_slice(&message.payload).unwrap_or_default();
+                NOT_ENABLED.contains(&said["error"]["err_code"].as_u64().unwrap_or_default())
+            }
+        };
+        if is_off { Err(FleetError::NoJetStream { url: self.url.clone() }) } else { Ok(()) }
+    }
+
+    /// Refuses a server on which nobody has called `init`, before anything is begun for it.
+    pub async fn check_ready(&self) -> Result<(), FleetError> {
+        let kept = Kept::Plans;
+        let found = self.js.get_stream(kept.stream()).await;
+        found.map(|_| ()).map_err(|error| self.failed("looking at a stream", kept, &error))
+    }
+
     /// Makes all streams, or changes those that are there.
     pub async fn init(&self, settings: &InitSettings) -> Result<Vec<Made>, FleetError> {
         let mut made = Vec::new();
+        self.remove_forgetful_status().await?;
         for kept in Kept::ALL {
             made.push(self.make(kept, settings).await?);
         }
         Ok(made)
+    }
+
+    /// Earlier versions kept what workers report in memory, and a stream cannot be moved from there. What is in it is at
+    /// most two minutes old, and workers tell it again within seconds.
+    async fn remove_forgetful_status(&self) -> Result<(), FleetError> {
+        let name = Kept::Status.stream();
+        let Ok(stream) = self.js.get_stream(name).await else { return Ok(()) };
+        if stream.cached_info().config.storage == StorageType::Memory {
+            let removed = self.js.delete_stream(name).await;
+            removed.map_err(|error| self.failed("removing a stream", Kept::Status, &error))?;
+        }
+        Ok(())
     }
 
     /// Makes a stream that is not there with the settings that its neighbours have.
@@ -83,7 +130,11 @@ impl NatsFleet {
         let asked = kept.config(settings);
         let info = self.js.create_or_update_stream(asked.clone()).await;
         let info = info.map_err(|error| self.failed("making a stream", kept, &error))?;
-        let differences = differences(&to_value(&asked), &to_value(&info.config));
+        let mut differences = differences(&to_value(&asked), &to_value(&info.config));
+        // What is not asked for is not sent, so it is not compared either.
+        if info.config.allow_rollup && !asked.allow_rollup {
+            differences.push("allow_rollup_hdrs is true instead of false".to_owned());
+        }
         if !differences.is_empty() {
             let object = kept.stream().to_owned();
             return Err(FleetError::StoredDifferently { object, differences });

@@ -20,7 +20,7 @@ mod role;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::Client;
@@ -61,11 +61,13 @@ pub struct NatsFleet {
     known: Mutex<KnownPlans>,
     looking: tokio::sync::Mutex<()>,
     news: Mutex<News>,
+    /// The place of the last report of this process, if nothing went wrong with it.
+    reported: Mutex<Option<u64>>,
     consumers: Mutex<BTreeMap<(Queue, PlanId), PullConsumer>>,
 }
 
 impl NatsFleet {
-    /// Connects, and refuses a server that is too old. Nothing is made there.
+    /// Connects, and refuses a server that is too old or keeps nothing. Nothing is made there.
     pub async fn connect(connect: &Connect) -> Result<Self, FleetError> {
         let (client, heard) = connect.open().await?;
         let fleet = Self {
@@ -78,9 +80,11 @@ impl NatsFleet {
             known: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
             news: Mutex::default(),
+            reported: Mutex::default(),
             consumers: Mutex::default(),
         };
         fleet.check_version()?;
+        fleet.check_jetstream().await?;
         Ok(fleet)
     }
 
@@ -125,6 +129,11 @@ impl Fleet for NatsFleet {
     async fn is_running(&self, id: &PlanId) -> Result<bool, FleetError> {
         let plans = self.known_plans().await?;
         Ok(plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
+    }
+
+    async fn running_plans(&self) -> Result<Vec<(PlanId, Arc<PlanEntry>)>, FleetError> {
+        let plans = self.known_plans().await?.into_iter();
+        Ok(plans.filter(|(_, entry)| entry.state == PlanState::Running).collect())
     }
 
     async fn plans_change(&self, wait: Duration) {

@@ -130,7 +130,7 @@ impl Kept {
             Self::Plans => Use::Keys { age: KEPT, storage: file, bytes: -1 },
             // Small archives are among the results, of runs and of gradings.
             Self::Results | Self::Scores => Use::Keys { age: KEPT, storage: file, bytes: most },
-            Self::Status => Use::Keys { age: STATUS_KEPT, storage: StorageType::Memory, bytes: -1 },
+            Self::Status => Use::Keys { age: STATUS_KEPT, storage: file, bytes: -1 },
             Self::Inputs => Use::Objects { age: INPUTS_KEPT, bytes: -1 },
             Self::Archives => Use::Objects { age: KEPT, bytes: most },
         }
@@ -177,11 +177,10 @@ impl Kept {
                 discard: DiscardPolicy::New,
                 max_age: age,
                 storage,
-                num_replicas: match storage {
-                    StorageType::Memory => 1,
-                    StorageType::File => settings.replicas,
-                },
-                allow_rollup: true,
+                // A result is the first message of its key and stays it: the server refuses a second one from anybody,
+                // and a message that replaces others. Whoever may purge can remove one.
+                discard_new_per_subject: matches!(self, Self::Results | Self::Scores),
+                allow_rollup: false,
                 deny_delete: true,
                 allow_direct: true,
                 ..base

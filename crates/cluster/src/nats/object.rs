@@ -125,7 +125,7 @@ impl NatsFleet {
             };
             let Err(error) = sent else { return Ok(()) };
             let is_final = refused(&chain(&error)) == Refused::Full;
-            if is_final || self.heard.is_denied() || began.elapsed() > PATIENCE {
+            if is_final || self.heard.denied(kept).is_some() || began.elapsed() > PATIENCE {
                 return Err(self.failed("storing an object", kept, &error));
             }
             tokio::time::sleep(pause).await;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 use serde::de::DeserializeOwned;
 
@@ -231,14 +232,32 @@ impl NatsFleet {
     pub(super) async fn report_worker(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
         let payload = serde_json::to_vec(worker).map_err(std::io::Error::from)?;
         let subject = Kept::Status.key(&format!("worker.{}", inbox(&worker.name)));
-        let sent = self.js.publish(subject, payload.into()).await;
-        let failed = |error| self.failed("reporting", Kept::Status, &error);
-        sent.map_err(failed)?.await.map_err(failed)?;
+        let last = self.reported.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut message = PublishMessage::build().payload(payload.into());
+        if let Some(last) = last {
+            message = message.expected_last_subject_sequence(last);
+        }
+        let sent = match self.js.send_publish(subject, message).await {
+            Ok(acknowledged) => acknowledged.await,
+            Err(error) => Err(error),
+        };
+        let stored = sent.map_err(|error| match error.kind() {
+            PublishErrorKind::WrongLastSequence => {
+                FleetError::SameName { name: worker.name.clone() }
+            }
+            _ => self.failed("reporting", Kept::Status, &error),
+        })?;
+        *self.reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.sequence);
         Ok(())
     }
 
     pub(super) async fn scan_workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
-        let (_, found) = self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await?;
+        let found = match self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await {
+            Ok((_, found)) => found,
+            // A bucket that is gone says that nobody has reported; plans and results do not need it.
+            Err(FleetError::NotReady { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
         let mut workers: Vec<WorkerInfo> = found
             .into_iter()
             .map(|found| WorkerInfo { seen: Some(found.time), ..found.value })

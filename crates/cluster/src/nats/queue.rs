@@ -107,6 +107,7 @@ impl NatsFleet {
         id: &PlanId,
         entry: &PlanEntry,
     ) -> Result<(), FleetError> {
+        self.make_missing(Kept::Status).await?;
         for queue in Queue::ALL {
             let kept = Kept::jobs(queue);
             self.make_missing(kept).await?;
@@ -328,10 +329,11 @@ impl NatsFleet {
                 return Ok(Some(consumer.clone()));
             }
         }
-        let stream = self.stream(Kept::jobs(queue)).await?;
+        let kept = Kept::jobs(queue);
+        let stream = self.stream(kept).await?;
         let Ok(found) = stream.get_consumer::<pull::Config>(&consumer(&entry.class, id)).await
         else {
-            return match self.heard.take_denied() {
+            return match self.heard.denied(kept) {
                 Some(message) => Err(FleetError::Denied { message }),
                 None => Ok(None),
             };

@@ -54,7 +54,8 @@ impl NatsFleet {
                 Ok(None) | Err(FleetError::Server { .. }) => {}
                 Err(other) => return Err(other),
             }
-            let is_final = refused(&chain(&error)) == Refused::Full || self.heard.is_denied();
+            let is_final =
+                refused(&chain(&error)) == Refused::Full || self.heard.denied(kept).is_some();
             if is_final || began.elapsed() > PATIENCE {
                 return Err(self.failed("storing a result", kept, &error));
             }

@@ -29,6 +29,7 @@ pub const WORKER_PUBLISHES: &[&str] = &[
     "$O.SG_ARCHIVES.>",
     "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES",
     "$JS.API.DIRECT.GET.OBJ_SG_ARCHIVES.>",
+    // An upload that lost, or found no room, is removed by whoever made it. The subject cannot say which.
     "$JS.API.STREAM.PURGE.OBJ_SG_ARCHIVES",
     // Telling people that it is there.
     "$KV.SG_STATUS.worker.*",
@@ -71,8 +72,9 @@ tls {{
 authorization {{
   # Takes plans in and collects results: init, submit, collect, status, cancel.
   coordinator: {{ publish: ">", subscribe: ">" }}
-  # Takes jobs, stores results; cannot make, change or delete anything else. A worker can still forge a result of
-  # any plan that it works on: workers are trusted.
+  # Takes jobs, stores results; cannot make or change anything else, and cannot replace or remove a result. Workers are
+  # trusted all the same: one can forge a result that is not there yet, end a job of another worker, and remove archives
+  # that nobody has collected. NATS cannot narrow the right to remove an upload to one's own.
   worker: {{
     publish: {{
       allow: [

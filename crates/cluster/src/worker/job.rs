@@ -58,7 +58,7 @@ pub(super) struct Kept {
 pub(super) enum Reach {
     /// This job, this time.
     Job,
-    /// Every grading of this plan on this worker.
+    /// Every run, or every grading, of this plan on this worker.
     Plan,
     /// Every job on this worker.
     Worker,
@@ -293,6 +293,7 @@ impl<F: Fleet> Shared<F> {
         self.failed.fetch_add(1, Ordering::Relaxed);
         match kept.reach {
             Reach::Job => {}
+            Reach::Plan if lease.queue == Queue::Runs => self.leave(&lease.plan, &kept.why),
             Reach::Plan => {
                 let mut plans = self.ungradable.lock().unwrap_or_else(PoisonError::into_inner);
                 plans.insert(lease.plan.clone());
@@ -308,12 +309,15 @@ impl<F: Fleet> Shared<F> {
             // It may be somebody else's job now.
             return;
         }
+        // Somebody else shall have it at once, and it is not the job's fault.
+        let is_left = kept.reach == Reach::Plan && lease.queue == Queue::Runs;
+        let is_others = self.abandon.is_cancelled() || is_left;
         let told = if watched.is_unwanted.load(Ordering::Relaxed) {
             self.fleet.refuse(lease, &Refusal::Unwanted).await
-        } else if self.abandon.is_cancelled() && lease.is_last() {
+        } else if is_others && lease.is_last() {
             // Nothing failed here: the coordinator queues it anew, with all of its tries.
             self.fleet.done(lease).await
-        } else if self.abandon.is_cancelled() {
+        } else if is_others {
             self.fleet.release(lease, Duration::ZERO).await
         } else if lease.is_last() {
             self.fleet.refuse(lease, &Refusal::Failed { why: kept.why }).await

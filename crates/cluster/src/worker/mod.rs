@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId};
-use crate::job::{Commit, Queue, WorkerInfo};
+use crate::job::{Commit, Lease, Queue, WorkerInfo};
 use bundle::Bundles;
 use check::Checkers;
 
@@ -112,6 +112,13 @@ pub enum WorkerEvent {
         /// Why.
         why: String,
     },
+    /// Runs of a plan are left to other workers, because its agent cannot be started here.
+    Left {
+        /// The plan.
+        plan: PlanId,
+        /// Why.
+        why: String,
+    },
     /// Something is wrong with the server or this machine; the worker goes on.
     Trouble {
         /// What.
@@ -163,7 +170,11 @@ struct Shared<F> {
     failed: AtomicU64,
     /// Plans whose judge cannot be asked from here.
     ungradable: Mutex<BTreeSet<PlanId>>,
+    /// Plans whose agent could not be started here, and when that was tried last.
+    left: Mutex<BTreeMap<PlanId, Instant>>,
     unfit: Mutex<Option<String>>,
+    /// What is wrong with the server, told once for all slots.
+    trouble: Mutex<String>,
     /// Nothing is taken before: there is no place for what would come of it.
     paused: Mutex<Option<Instant>>,
     last_job: Mutex<Instant>,
@@ -188,7 +199,9 @@ impl<F: Fleet> Worker<F> {
             done: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             ungradable: Mutex::default(),
+            left: Mutex::default(),
             unfit: Mutex::default(),
+            trouble: Mutex::default(),
             paused: Mutex::default(),
             last_job: Mutex::new(Instant::now()),
             settings,
@@ -250,19 +263,23 @@ impl<F: Fleet> Shared<F> {
                 break;
             }
             self.wait_for_room().await;
-            let except = self.ungradable.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let except = if queue == Queue::Grades { except } else { BTreeSet::new() };
-            match self.fleet.next(queue, &self.settings.classes, &except, WAIT).await {
+            let next = tokio::select! {
+                next = self.next_job(queue) => next,
+                // A server that does not answer keeps nobody from ending.
+                () = self.stopped_for(WAIT + WAIT / 2) => break,
+            };
+            match next {
                 Ok(Some(lease)) if self.is_over() => {
                     // Stopped while it was on its way: somebody else shall have it at once.
                     let _ = self.fleet.release(&lease, Duration::ZERO).await;
                 }
                 Ok(Some(lease)) => {
                     pause = Duration::from_millis(100);
+                    self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clear();
                     let shared = Arc::clone(&self);
                     jobs.spawn(async move { shared.do_job(lease, permit).await });
                 }
-                Ok(None) => {}
+                Ok(None) => self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clear(),
                 Err(
                     error @ (FleetError::Denied { .. }
                     | FleetError::TooOld { .. }
@@ -272,14 +289,48 @@ impl<F: Fleet> Shared<F> {
                     break;
                 }
                 Err(error) => {
-                    self.tell(&WorkerEvent::Trouble { message: error.to_string() });
-                    tokio::time::sleep(pause).await;
+                    self.tell_once(&error);
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        () = self.settings.stop.cancelled() => {}
+                    }
                     pause = (pause * 2).min(PAUSE);
                 }
             }
         }
         while jobs.join_next().await.is_some() {}
         end
+    }
+
+    /// The next job that this worker can do.
+    async fn next_job(&self, queue: Queue) -> Result<Option<Lease<F::Ticket>>, FleetError> {
+        let except = match queue {
+            Queue::Runs => self.plans_to_leave().await?,
+            Queue::Grades => self.ungradable.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        };
+        self.fleet.next(queue, &self.settings.classes, &except, WAIT).await
+    }
+
+    /// A while after somebody has stopped this worker: a job that is on its way then is not lost to its lease.
+    async fn stopped_for(&self, time: Duration) {
+        self.settings.stop.cancelled().await;
+        tokio::time::sleep(time).await;
+    }
+
+    /// Says what is wrong with the server, and what helps, until it is something else.
+    fn tell_once(&self, error: &FleetError) {
+        let message = match error {
+            FleetError::NotReady { .. } => {
+                format!("{error}; {}, and this worker waits for it", error.hint())
+            }
+            _ => error.to_string(),
+        };
+        let mut told = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != message {
+            message.clone_into(&mut told);
+            drop(told);
+            self.tell(&WorkerEvent::Trouble { message });
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -318,6 +369,7 @@ impl<F: Fleet> Shared<F> {
     }
 
     async fn report_for_ever(self: Arc<Self>) {
+        let (mut told, mut is_alone) = (String::new(), true);
         loop {
             let settings = &self.settings;
             let info = WorkerInfo {
@@ -330,8 +382,24 @@ impl<F: Fleet> Shared<F> {
                 failed: self.failed.load(Ordering::Relaxed),
                 seen: None,
             };
-            // Only people miss it.
-            let _ = self.fleet.report(&info).await;
+            // Only people miss it, so the worker goes on; they should know why, and once is enough.
+            match self.fleet.report(&info).await {
+                Ok(()) => told.clear(),
+                Err(error @ FleetError::SameName { .. }) => {
+                    // Told once: the next report does not know about this one.
+                    if std::mem::take(&mut is_alone) {
+                        let message = format!("{error}; {}", error.hint());
+                        self.tell(&WorkerEvent::Trouble { message });
+                    }
+                }
+                Err(error) => {
+                    let message = format!("`fleet status` does not show this worker: {error}");
+                    if told != message {
+                        self.tell(&WorkerEvent::Trouble { message: message.clone() });
+                        told = message;
+                    }
+                }
+            }
             tokio::time::sleep(REPORT_AT_MOST).await;
             tokio::select! {
                 () = self.changed.notified() => {}

@@ -1,21 +1,28 @@
 //! A run as a job: the files to their places, the same executor and the same checks as everywhere, the run's folder as an
 //! archive.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::record::RunRecord;
-use skillgauge_run::agent::AgentTask;
-use skillgauge_run::iteration::{RunSpec, carry_out};
+use skillgauge_run::agent::{AgentTask, ExecuteError};
+use skillgauge_run::iteration::{LostRun, RunSpec, carry_out};
 use skillgauge_run::pool::RetryRules;
 use tokio_util::sync::CancellationToken;
 
-use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
+use super::{Shared, WorkerEvent};
 use crate::archive::pack;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, FleetError};
+use crate::id::PlanId;
 use crate::job::{Lease, Standing};
 use crate::manifest::Manifest;
+
+/// How long a plan is left to others before its agent is looked for again: somebody may have installed it.
+const LEAVE: Duration = Duration::from_mins(1);
 
 impl<F: Fleet> Shared<F> {
     pub(super) async fn run(
@@ -37,7 +44,10 @@ impl<F: Fleet> Shared<F> {
         }
         let (dir, record) = match carried {
             Ok(carried) => carried,
-            Err(lost) => return Err(Kept { why: lost.to_string(), reach: Reach::Job }),
+            Err(lost) => {
+                let reach = if is_missing_agent(&lost) { Reach::Plan } else { Reach::Job };
+                return Err(Kept { why: lost.to_string(), reach });
+            }
         };
         if !record.reason.is_result() {
             return Err(no_result(&record));
@@ -62,6 +72,40 @@ impl<F: Fleet> Shared<F> {
         })))
     }
 
+    /// The plans whose agent cannot be started here. Looked for before a job is taken: giving one back uses up one of its
+    /// deliveries, and a worker without the agent would spoil the jobs of all others.
+    pub(super) async fn plans_to_leave(&self) -> Result<BTreeSet<PlanId>, FleetError> {
+        let plans = self.fleet.running_plans().await?;
+        let mut left = BTreeSet::new();
+        for (id, entry) in plans {
+            if !self.settings.classes.contains(&entry.class) {
+                continue;
+            }
+            if self.was_left_lately(&id) {
+                left.insert(id);
+            } else if let Err(error) = self.settings.executor.prepare(&entry.agent).await {
+                self.leave(&id, &error.to_string());
+                left.insert(id);
+            }
+        }
+        Ok(left)
+    }
+
+    fn was_left_lately(&self, plan: &PlanId) -> bool {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.get(plan).is_some_and(|when| when.elapsed() < LEAVE)
+    }
+
+    /// Leaves the runs of a plan to others for a while, and says so the first time.
+    pub(super) fn leave(&self, plan: &PlanId, why: &str) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.insert(plan.clone(), Instant::now()).is_none() {
+            drop(left);
+            let (plan, why) = (plan.clone(), why.to_owned());
+            self.tell(&WorkerEvent::Left { plan, why });
+        }
+    }
+
     /// The task with all of its files on this machine.
     async fn placed_task(
         &self,
@@ -84,6 +128,23 @@ impl<F: Fleet> Shared<F> {
         }
         Ok(task)
     }
+}
+
+/// Whether the next run of the plan would fare the same here, since its agent cannot be started.
+fn is_missing_agent(lost: &LostRun) -> bool {
+    use skillgauge_run::process::ProcessError;
+    let LostRun::Execute(error) = lost else { return false };
+    matches!(
+        error,
+        ExecuteError::Unknown(_)
+            | ExecuteError::NoAgent { .. }
+            | ExecuteError::Locate(_)
+            | ExecuteError::Process(
+                ProcessError::NotFound { .. }
+                    | ProcessError::NoInterpreter { .. }
+                    | ProcessError::NotExecutable { .. }
+            )
+    )
 }
 
 /// What a service, a login or this machine kept from a result.

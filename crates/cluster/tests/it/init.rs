@@ -49,6 +49,79 @@ async fn results_of_runs_and_of_gradings_are_capped_each() {
     }
 }
 
+/// What an earlier version made is changed where that is possible, and made anew where nothing is lost by it.
+#[tokio::test]
+async fn init_brings_a_server_of_an_earlier_version_up_to_date() {
+    use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType};
+    let server = NatsServer::start().unwrap();
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let js = async_nats::jetstream::new(client);
+    let old = |bucket: &str, storage| Config {
+        name: format!("KV_{bucket}"),
+        subjects: vec![format!("$KV.{bucket}.>")],
+        max_messages_per_subject: 1,
+        discard: DiscardPolicy::New,
+        storage,
+        allow_rollup: true,
+        deny_delete: true,
+        allow_direct: true,
+        ..Config::default()
+    };
+    js.create_stream(old("SG_STATUS", StorageType::Memory)).await.unwrap();
+    js.create_stream(old("SG_RESULTS", StorageType::File)).await.unwrap();
+    let store = async |text: &'static str| {
+        js.publish("$KV.SG_RESULTS.plan.run", text.into()).await.unwrap().await
+    };
+    store("first").await.unwrap();
+    let fleet = NatsFleet::connect(&connect(&server)).await.unwrap();
+    fleet.init(&InitSettings::default()).await.unwrap();
+    let status = js.get_stream("KV_SG_STATUS").await.unwrap();
+    assert_eq!(status.cached_info().config.storage, StorageType::File);
+    store("second").await.unwrap_err();
+    let results = js.get_stream("KV_SG_RESULTS").await.unwrap();
+    let kept = results.get_last_raw_message_by_subject("$KV.SG_RESULTS.plan.run").await.unwrap();
+    assert_eq!(&kept.payload[..], b"first");
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_nothing_is_refused_with_the_flag_that_helps() {
+    let server = NatsServer::start_forgetful().unwrap();
+    let error = NatsFleet::connect(&connect(&server)).await.unwrap_err();
+    assert!(matches!(error, FleetError::NoJetStream { .. }), "{error}");
+    assert!(error.hint().contains("-js"), "{}", error.hint());
+}
+
+#[tokio::test]
+async fn an_account_without_jetstream_is_refused_as_well() {
+    let config = "accounts { A { users: [ { user: u, password: p } ] } }";
+    let server = NatsServer::start_with(NatsVersion::Current, Some(config)).unwrap();
+    let url = server.url().replace("nats://", "nats://u:p@");
+    let error = NatsFleet::connect(&Connect { url, ..connect(&server) }).await.unwrap_err();
+    assert!(matches!(error, FleetError::NoJetStream { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn more_copies_than_servers_are_refused_with_what_they_need() {
+    let server = NatsServer::start().unwrap();
+    let fleet = NatsFleet::connect(&connect(&server)).await.unwrap();
+    let settings = InitSettings { replicas: 3, ..InitSettings::default() };
+    let error = fleet.init(&settings).await.unwrap_err();
+    assert!(matches!(error, FleetError::Replicas { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_without_a_certificate_is_refused_and_tls_is_not_taken_for_a_missing_server() {
+    let server = NatsServer::start().unwrap();
+    let tls = Connect { url: server.url().replace("nats://", "tls://"), ..connect(&server) };
+    let error = NatsFleet::connect(&tls).await.unwrap_err();
+    assert!(matches!(error, FleetError::Tls { .. }), "{error}");
+    for ca_file in [server.folder().join("none"), server.folder().join("log")] {
+        let connect = Connect { ca_file: Some(ca_file), ..tls.clone() };
+        let error = NatsFleet::connect(&connect).await.unwrap_err();
+        assert!(matches!(error, FleetError::Ca { .. }), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn the_oldest_server_that_is_accepted_stores_all_settings() {
     let server = NatsServer::start_with(NatsVersion::Oldest, None).unwrap();

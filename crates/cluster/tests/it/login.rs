@@ -136,7 +136,7 @@ async fn tls_is_checked_and_needs_the_right_authority() {
     let url = server.url().replace("nats://", "tls://");
     let stranger = Connect { url: url.clone(), ..connect(&server) };
     let error = NatsFleet::connect(&stranger).await.unwrap_err();
-    assert!(matches!(error, FleetError::Connect { .. }), "{error}");
+    assert!(matches!(error, FleetError::Tls { .. }), "{error}");
     let known = Connect { url, ca_file: Some(folder.join("ca.pem")), ..connect(&server) };
     let fleet = NatsFleet::connect(&known).await.unwrap();
     fleet.init(&InitSettings::default()).await.unwrap();

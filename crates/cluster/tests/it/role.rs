@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::message::PublishMessage;
 use async_nats::{ConnectOptions, Event, ServerError};
 use skillgauge_cluster::{
     Connect, Credentials, FleetError, InitSettings, NatsFleet, WORKER_PUBLISHES, server_config,
@@ -59,6 +60,52 @@ async fn a_worker_that_may_not_hear_of_plans_looks_for_them() {
     coordinator.init(&InitSettings::default()).await.unwrap();
     let worker = NatsFleet::connect(&login(&server, "w1", "w")).await.unwrap();
     crate::conformance::a_worker_works(&coordinator, &worker).await;
+}
+
+/// The first message of a result's subject is the result, whatever a worker's login sends after it.
+#[tokio::test]
+async fn a_worker_can_neither_replace_nor_remove_a_result() {
+    let server = with_roles();
+    let coordinator = NatsFleet::connect(&login(&server, "coordinator", "c")).await.unwrap();
+    coordinator.init(&InitSettings::default()).await.unwrap();
+    let options = ConnectOptions::with_user_and_password("w1".to_owned(), "w".to_owned());
+    let worker = options.custom_inbox_prefix("_INBOX_w1").connect(server.url()).await.unwrap();
+    let js = async_nats::jetstream::new(worker);
+    let options = ConnectOptions::with_user_and_password("coordinator".to_owned(), "c".to_owned());
+    let looking = async_nats::jetstream::new(options.connect(server.url()).await.unwrap());
+    for bucket in ["SG_RESULTS", "SG_SCORES"] {
+        let publish = async |key: &str, rollup: Option<&str>| {
+            let message = PublishMessage::build().payload("{}".into());
+            let message = match rollup {
+                Some(what) => message.header("Nats-Rollup", what),
+                None => message,
+            };
+            js.send_publish(format!("$KV.{bucket}.{key}"), message).await.unwrap().await
+        };
+        publish("plan.a", None).await.unwrap();
+        publish("plan.b", None).await.unwrap();
+        publish("plan.a", None).await.unwrap_err();
+        for rollup in ["sub", "all"] {
+            publish("plan.a", Some(rollup)).await.unwrap_err();
+            publish("plan.c", Some(rollup)).await.unwrap_err();
+        }
+        let stream = looking.get_stream(format!("KV_{bucket}")).await.unwrap();
+        let state = &stream.cached_info().state;
+        assert_eq!((state.messages, state.last_sequence), (2, 2), "{bucket}");
+    }
+    // What it reports of itself replaces what it reported before, and nothing else.
+    let rollup = PublishMessage::build().payload("{}".into()).header("Nats-Rollup", "all");
+    js.send_publish("$KV.SG_STATUS.worker.w1", rollup).await.unwrap().await.unwrap_err();
+}
+
+/// The answers to another name are denied; that is said at once, and as often as somebody asks.
+#[tokio::test]
+async fn a_worker_with_another_name_than_its_login_is_told_so() {
+    let server = with_roles();
+    let other = Connect { name: "somebody".to_owned(), ..login(&server, "w1", "w") };
+    let denied = NatsFleet::connect(&other).await.unwrap_err();
+    assert!(matches!(denied, FleetError::Denied { .. }), "{denied}");
+    assert!(denied.hint().contains("--name"), "{}", denied.hint());
 }
 
 /// Subjects that a worker must not publish to: each would change or destroy what is not its own.

@@ -154,11 +154,8 @@ impl Planned<'_> {
             let remedy = format!(
                 "the same command runs what is missing, `skillgauge grade {root}` grades what is not graded"
             );
-            Ended { shard: None, out_format: run_args.out_format, ran: &ran }.note(
-                fill.session,
-                fill.printer,
-                &remedy,
-            )?;
+            Ended { shard: None, out_format: run_args.out_format, ran: &ran, remedy: &remedy }
+                .note(fill.session, fill.printer)?;
         }
         Ok(())
     }

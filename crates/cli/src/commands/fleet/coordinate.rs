@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use skillgauge_cluster::{
     Caps, Class, CollectSettings, Collected, Connect, Coordinator, Fleet, LocalFleet, NatsFleet,
-    SharedFolder, Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings,
+    SharedFolder, Stopped, Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings,
     submit as hand_over,
 };
 use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
 use skillgauge_run::iteration::{Begun, Budget, IterationEvent};
+use tokio_util::sync::CancellationToken;
 
 use super::work::worker_settings;
 use super::{fleet_error, login};
-use crate::args::{FleetCollectArgs, FleetRunArgs, FleetSubmitArgs, PaceArgs, RunArgs, TapeArgs};
+use crate::args::{
+    FleetCollectArgs, FleetRunArgs, FleetSubmitArgs, PaceArgs, RunArgs, RunFormat, TapeArgs,
+};
 use crate::commands::Outcome;
-use crate::commands::run::{Ended, Judging, Measurement, Ran, Target, plural};
+use crate::commands::run::{Ended, Judging, Measurement, Ran, SAME, Target, plural};
 use crate::printer::CommandError;
 use crate::progress::RunProgress;
 use crate::session::Session;
@@ -28,6 +31,10 @@ const LOCAL: &str = "local";
 const FLEET_JOBS: u32 = 1000;
 /// So many gradings.
 const GRADE_JOBS: u32 = 64;
+
+/// What to do about runs that a fleet has lost: collecting again does not queue them.
+const SUBMIT: &str =
+    "`skillgauge fleet submit` tries them again; what has a result is not run twice";
 
 /// `skillgauge run --fleet URL`: submits, then collects.
 pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
@@ -41,7 +48,6 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let home = Home {
-        session: &session,
         workspace: &measurement.target.workspace,
         suite: &measurement.target.suite,
         pace: &args.fleet.pace,
@@ -55,16 +61,18 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
         };
         let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?.sharing(shared);
         home.submit(&fleet, &submission).await?;
-        home.collect(&fleet, &begun).await
+        home.collect(&fleet, &begun, &session.cancel).await
     })??;
     let ran = home.ran(collected, begun, &lock);
-    Ended { shard: None, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
+    Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SAME }
+        .conclude(&session, printer)
 }
 
 /// `skillgauge fleet submit URL SKILL`.
 pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let FleetSubmitArgs { url, run: args } = args;
-    let session = Session::open(&args.tape)?;
+    let session = Session::open(&TapeArgs::default())?;
+    refuse_what_does_nothing(&args, &session, printer)?;
     let connect = login::connect(&url, &args.fleet.login, &session, "submit");
     let Some(ready) = begin(&args, &session, Some(&connect), printer)? else {
         return Ok(ExitCode::Success);
@@ -75,12 +83,44 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
         hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
     })?;
     say_submitted(&submitted?, printer);
+    let workspace = args.workspace.as_ref();
+    let workspace = workspace.map(|folder| format!(" --workspace {}", folder.display()));
     printer.say(&format!(
-        "`skillgauge fleet collect {} {}` brings the results home",
+        "`skillgauge fleet collect {} {}{}` brings the results home",
         connect.shown(),
-        args.skill.display()
+        args.skill.display(),
+        workspace.unwrap_or_default()
     ));
     Ok(ExitCode::Success)
+}
+
+/// `fleet submit` takes the flags of `run`; one that it cannot keep is refused, and not silently dropped.
+fn refuse_what_does_nothing(
+    args: &RunArgs,
+    session: &Session,
+    printer: &Printer,
+) -> Result<(), CommandError> {
+    let (budget, tape) = (&args.budget, &args.tape);
+    let nobody_stops = "nobody is there to stop at it: `skillgauge run --fleet URL` keeps it";
+    let elsewhere = "workers neither record nor replay; `skillgauge run` does";
+    let refused = [
+        ("--max-calls", budget.max_calls.is_some(), nobody_stops),
+        ("--max-cost", budget.max_cost.is_some(), nobody_stops),
+        ("--jobs", budget.jobs.is_some(), "--fleet-jobs caps the runs of a plan on all workers"),
+        ("--shard", args.shard.is_some(), "a fleet divides the plan by itself"),
+        ("--record", tape.record.is_some(), elsewhere),
+        ("--replay", tape.replay.is_some(), elsewhere),
+        ("--fleet", args.fleet.fleet.is_some(), "the server is the first argument"),
+        ("--out-format", args.out_format != RunFormat::Text, "`fleet collect` writes the result"),
+    ];
+    if let Some((flag, _, hint)) = refused.iter().find(|(_, is_given, _)| *is_given) {
+        return Err(CommandError::usage(format!("`fleet submit` cannot keep {flag}"), *hint));
+    }
+    let settings = &session.settings;
+    if settings.max_calls(budget).is_some() || settings.max_cost(budget).is_some() {
+        printer.say(&format!("warning: the project's budget is not kept, because {nobody_stops}"));
+    }
+    Ok(())
 }
 
 /// `skillgauge fleet collect URL SKILL`.
@@ -96,24 +136,29 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         }
         None => Workspace::beside(&args.skill)?,
     };
-    let none = || {
+    let none = |what: &str| {
         CommandError::usage(
-            format!("there is no iteration in {}", workspace.root().display()),
-            "`skillgauge fleet submit URL SKILL` begins one",
+            format!("there is no {what} in {}", workspace.root().display()),
+            "collect with the workspace that the plan was submitted with: the results go into its iteration; \
+             submitting elsewhere begins another plan, which is paid for again",
         )
     };
     let iteration = match args.iteration {
         Some(number) => workspace.iteration(number),
-        None => workspace.newest()?.ok_or_else(none)?,
+        None => workspace.newest()?.ok_or_else(|| none("iteration"))?,
     };
+    if !iteration.record_file().is_file() {
+        let name = iteration.root().file_name().unwrap_or_default();
+        return Err(none(&name.to_string_lossy()));
+    }
     let lock = workspace.lock(&keep::holder())?;
     let record = iteration.record()?;
-    let suite = fs_err::read(iteration.suite_file()).map_err(|_| none())?;
-    let suite = Suite::read(&suite).map_err(|_| none())?.value;
+    let no_suite = || none("readable suite of the iteration");
+    let suite = fs_err::read(iteration.suite_file()).map_err(|_| no_suite())?;
+    let suite = Suite::read(&suite).map_err(|_| no_suite())?.value;
     let connect = login::connect(&args.url, &args.login, &session, "coordinator");
     let begun = Begun { iteration, record, resumed: true, left: None };
     let home = Home {
-        session: &session,
         workspace: &workspace,
         suite: &suite,
         pace: &args.pace,
@@ -123,10 +168,11 @@ pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
     let shared = login::shared_folder(&args.archive, &session)?;
     let collected = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
-        home.collect(&fleet, &begun).await
+        home.collect(&fleet, &begun, &session.cancel).await
     })??;
     let ran = home.ran(collected, begun, &lock);
-    Ended { shard: None, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
+    Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SUBMIT }
+        .conclude(&session, printer)
 }
 
 /// An iteration that can be submitted.
@@ -146,7 +192,8 @@ fn begin<'m>(
     printer: &'m Printer,
 ) -> Result<Option<Ready<'m>>, CommandError> {
     let target = Target::read(args, printer)?;
-    let measurement = Measurement::prepare(args, target, session, printer, Judging::Elsewhere)?;
+    let judging = if server.is_some() { Judging::Elsewhere } else { Judging::Here };
+    let measurement = Measurement::prepare(args, target, session, printer, judging)?;
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {
@@ -154,7 +201,8 @@ fn begin<'m>(
     }
     let mut shared = None;
     if let Some(connect) = server {
-        session.block_on(printer, NatsFleet::connect(connect))?.map_err(fleet_error)?;
+        let usable = async { NatsFleet::connect(connect).await?.check_ready().await };
+        session.block_on(printer, usable)?.map_err(fleet_error)?;
         shared = login::shared_folder(&args.fleet.archive, session)?;
     }
     let lock = measurement.target.workspace.lock(&keep::holder())?;
@@ -213,7 +261,6 @@ fn submit_error(error: skillgauge_cluster::SubmitError) -> CommandError {
 
 /// Where results are brought to.
 struct Home<'h> {
-    session: &'h Session,
     workspace: &'h Workspace,
     suite: &'h Suite,
     pace: &'h PaceArgs,
@@ -232,12 +279,17 @@ impl Home<'_> {
         Ok(())
     }
 
-    async fn collect<F: Fleet>(&self, fleet: &F, begun: &Begun) -> Result<Collected, CommandError> {
+    async fn collect<F: Fleet>(
+        &self,
+        fleet: &F,
+        begun: &Begun,
+        stop: &CancellationToken,
+    ) -> Result<Collected, CommandError> {
         let usual = CollectSettings::default();
         let settings = CollectSettings {
             reconcile: self.pace.reconcile_every.unwrap_or(usual.reconcile),
             grace: self.pace.grace.unwrap_or(usual.grace),
-            cancel: self.session.cancel.clone(),
+            cancel: stop.clone(),
             ..usual
         };
         let coordinator = Coordinator {
@@ -286,13 +338,27 @@ async fn run_here(
         stop: stop.clone(),
         ..worker_settings(session, LOCAL, None)
     };
-    let worker = Worker::new(Arc::clone(&fleet), settings, Arc::new(|_: &WorkerEvent| {}));
-    let working = tokio::spawn(worker.map_err(fleet_error)?.run());
+    // There is no other worker: when this one ends or leaves the plan to others, nothing more will come.
+    let over = session.cancel.child_token();
+    let (left, teller) = (over.clone(), home.printer.clone());
+    let on_event = Arc::new(move |event: &WorkerEvent| {
+        if let WorkerEvent::Left { why, .. } = event {
+            teller.say(&format!("warning: {why}"));
+            left.cancel();
+        }
+    });
+    let worker = Worker::new(Arc::clone(&fleet), settings, on_event).map_err(fleet_error)?;
+    let ended = over.clone().drop_guard();
+    let working = tokio::spawn(async move {
+        let _ended = ended;
+        worker.run().await
+    });
     home.submit(&*fleet, submission).await?;
-    let collected = home.collect(&*fleet, begun).await;
+    let collected = home.collect(&*fleet, begun, &over).await;
     stop.cancel();
-    // What it could not do is in what was collected.
-    let _ = working.await;
+    if let Ok(Ok(Stopped::Unfit { why })) = working.await {
+        home.printer.say(&format!("warning: {why}"));
+    }
     collected
 }
 

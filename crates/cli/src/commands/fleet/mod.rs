@@ -33,17 +33,21 @@ fn cancel(args: &FleetCancelArgs, printer: &Printer) -> Outcome {
     let connect = login::connect(&args.server.url, &args.server.login, &session, "cancel");
     let known = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?;
-        let known = patiently(|| fleet.plan(&args.plan)).await?.is_some();
-        if known {
+        let known = patiently(|| fleet.plan(&args.plan)).await?.map(|entry| entry.state);
+        if known.is_some_and(|state| state != PlanState::Finished) {
             patiently(|| fleet.end_plan(&args.plan, PlanState::Cancelled)).await?;
         }
         Ok(known)
     })?;
-    if !known.map_err(fleet_error)? {
+    let Some(state) = known.map_err(fleet_error)? else {
         return Err(CommandError::usage(
             format!("the server knows no plan {}", args.plan),
             "`skillgauge fleet status URL` shows the plans",
         ));
+    };
+    if state == PlanState::Finished {
+        printer.say(&format!("{} is finished; there is nothing to cancel", args.plan));
+        return Ok(ExitCode::Success);
     }
     printer.say(&format!(
         "{} is cancelled; what has a result stays, and `fleet submit` goes on with the rest",

@@ -16,10 +16,18 @@ use tokio_util::sync::CancellationToken;
 use super::{fleet_error, login};
 use crate::args::{FleetWorkerArgs, TapeArgs};
 use crate::commands::Outcome;
+use crate::commands::run::plural;
+use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep, project};
 
 pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
+    if args.slots == 0 && args.grade_slots == 0 {
+        return Err(CommandError::usage(
+            "a worker without slots would do nothing",
+            "give --slots or --grade-slots a number above 0",
+        ));
+    }
     let session = Arc::new(Session::open(&TapeArgs::default())?);
     let name = args.name.clone().unwrap_or_else(own_name);
     let connect = login::connect(&args.server.url, &args.server.login, &session, &name);
@@ -41,15 +49,16 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
     };
     let teller = printer.clone();
     let on_event = Arc::new(move |event: &WorkerEvent| say(event, &teller));
-    printer.say(&format!(
-        "worker {name}: {} slots, {} for gradings, at {}",
-        args.slots,
-        args.grade_slots,
-        connect.shown()
-    ));
     let stopped = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?.dying_at(fail_point).sharing(shared);
         let fleet = Arc::new(fleet);
+        printer.say(&format!(
+            "worker {name}: {} slot{}, {} for gradings, at {}",
+            args.slots,
+            plural(args.slots as usize),
+            args.grade_slots,
+            connect.shown()
+        ));
         Worker::new(fleet, settings, on_event)?.run().await
     })?;
     Ok(match stopped.map_err(fleet_error)? {
@@ -160,6 +169,9 @@ fn say(event: &WorkerEvent, printer: &Printer) {
                 Queue::Grades => "not graded",
             };
             printer.say(&format!("{run}: {what}: {why}"));
+        }
+        WorkerEvent::Left { plan, why } => {
+            printer.say(&format!("warning: runs of plan {plan} are left to other workers: {why}"));
         }
         WorkerEvent::Trouble { message } => printer.say(&format!("warning: {message}")),
     }

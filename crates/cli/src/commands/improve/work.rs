@@ -133,11 +133,9 @@ impl Work<'_> {
             return Ok(Ok(found));
         }
         let ran = measurement.drive(&self.budget, self.lock)?;
-        Ended { shard: None, out_format: self.run_args.out_format, ran: &ran }.note(
-            self.session,
-            self.printer,
-            run::SAME,
-        )?;
+        let out_format = self.run_args.out_format;
+        Ended { shard: None, out_format, ran: &ran, remedy: run::SAME }
+            .note(self.session, self.printer)?;
         let driven = &ran.driven;
         let lacking = driven.missing.len() + driven.not_graded.len();
         if driven.judge_errors > 0 {

@@ -43,7 +43,8 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let ran = measurement.drive(&Arc::new(budget), &lock)?;
-    Ended { shard: args.shard, out_format: args.out_format, ran: &ran }.conclude(&session, printer)
+    Ended { shard: args.shard, out_format: args.out_format, ran: &ran, remedy: SAME }
+        .conclude(&session, printer)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]

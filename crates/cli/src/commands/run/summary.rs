@@ -30,16 +30,23 @@ pub(in crate::commands) struct Ended<'a> {
     pub(in crate::commands) shard: Option<Shard>,
     pub(in crate::commands) out_format: RunFormat,
     pub(in crate::commands) ran: &'a Ran,
+    /// What to do about runs that are missing or not graded.
+    pub(in crate::commands) remedy: &'a str,
 }
 
 impl Ended<'_> {
     pub(in crate::commands) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
         self.mark(is_interrupted)?;
+        // More parts than runs: this one has done all that there is for it.
+        if let (Some(shard), []) = (self.shard, self.ran.plan.runs()) {
+            printer.say(&format!("part {shard} of the plan has no runs; there is nothing to do"));
+            return Ok(ExitCode::Success);
+        }
         if self.shard.is_some() && self.ran.driven.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
-        self.say_missing(printer, SAME);
+        self.say_missing(printer);
         self.say_spent(printer);
         if is_interrupted {
             printer.say("the same command goes on where this one stopped");
@@ -59,10 +66,9 @@ impl Ended<'_> {
         &self,
         session: &Session,
         printer: &Printer,
-        remedy: &str,
     ) -> Result<(), CommandError> {
         self.mark(session.cancel.is_cancelled())?;
-        self.say_missing(printer, remedy);
+        self.say_missing(printer);
         Ok(())
     }
 
@@ -80,7 +86,7 @@ impl Ended<'_> {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),
             (None, true) => Some("interrupted".to_owned()),
-            (None, false) => Some(format!("{} runs have no result", self.ran.driven.missing.len())),
+            (None, false) => Some(self.what_is_left()),
         };
         let models = self
             .ran
@@ -93,7 +99,17 @@ impl Ended<'_> {
         self.ran.begun.iteration.write_record(&record).map_err(super::workspace_error)
     }
 
-    fn say_missing(&self, printer: &Printer, remedy: &str) {
+    /// Why an iteration is unfinished that nobody stopped.
+    fn what_is_left(&self) -> String {
+        let driven = &self.ran.driven;
+        match (driven.missing.len(), driven.not_graded.len(), self.shard) {
+            (0, 0, Some(shard)) => format!("only part {shard} of the plan is here"),
+            (0, not_graded, _) => format!("{not_graded} run{} not graded", are(not_graded)),
+            (missing, _, _) => format!("{missing} run{} no result", have(missing)),
+        }
+    }
+
+    fn say_missing(&self, printer: &Printer) {
         let say = |what: &str, list: &[(RunId, String)]| {
             if list.is_empty() {
                 return;
@@ -114,7 +130,7 @@ impl Ended<'_> {
         let is_incomplete =
             !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty();
         if is_incomplete {
-            printer.say(remedy);
+            printer.say(self.remedy);
         }
     }
 
@@ -164,6 +180,14 @@ impl Ended<'_> {
             Standing::Fine | Standing::Worse => ExitCode::Failure,
         }
     }
+}
+
+fn are(count: usize) -> &'static str {
+    if count == 1 { " is" } else { "s are" }
+}
+
+fn have(count: usize) -> &'static str {
+    if count == 1 { " has" } else { "s have" }
 }
 
 /// The benchmark of an iteration, which is written beside its runs.
