@@ -25,6 +25,7 @@ mod report;
 mod route;
 mod run;
 mod run_files;
+mod run_judge;
 mod run_real;
 mod schema;
 mod scratch;

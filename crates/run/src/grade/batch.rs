@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::find::GradeTask;
-use super::{Graded, Judge, StoredRun, grade_run, needs_judge, store, store_timing};
+use super::{Graded, Judge, StoredRun, fuller, grade_run, needs_judge, store, store_timing};
 use crate::iteration::Budget;
 
 /// What became of a stored run.
@@ -42,6 +42,9 @@ pub enum NotGraded {
     /// The judge did not answer.
     #[error("{}", .0.join("; "))]
     Judge(Vec<String>),
+    /// The judge left gaps, and the grading that was there has fewer.
+    #[error("the earlier grading is kept, because the new one would lack more: {}", .0.join("; "))]
+    Kept(Vec<String>),
     /// The grading cannot be written.
     #[error(transparent)]
     Unwritable(#[from] WorkspaceError),
@@ -129,6 +132,10 @@ async fn try_grade(
     budget.add_model_calls(graded.calls.saturating_sub(1));
     budget.add_cost(graded.cost_usd);
     match &graded.file {
+        // Nobody was asked to judge, so nobody failed to: then it is what the user wants.
+        Some(file) if judge.is_some() && fuller(&task.run, file).is_some() => {
+            return Err(NotGraded::Kept(graded.judge_errors));
+        }
         Some(file) => {
             store_timing(graded.timing.as_deref(), &task.run)?;
             store(file, &task.run, &task.id.configuration, &task.workspace)?;

@@ -30,7 +30,7 @@ pub(super) fn run(
     let judge = judge::open(session, args.judge.as_deref(), None, args.judge_votes)?;
     let work = grade_behaviour(&transcript, &assertions, &judge, &session.cancel);
     let graded = session.block_on(printer, work)?;
-    for warning in &graded.warnings {
+    for warning in &graded.cautions {
         printer.say(&format!("warning: {warning}"));
     }
     let grading = match graded.grading {

@@ -69,9 +69,7 @@ impl Ended<'_> {
     /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
     fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
         let mut record = self.ran.begun.record.clone();
-        let is_complete = self.ran.driven.missing.is_empty()
-            && self.ran.driven.not_graded.is_empty()
-            && self.shard.is_none();
+        let is_complete = self.ran.driven.is_complete() && self.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
             self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
@@ -80,7 +78,7 @@ impl Ended<'_> {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),
             (None, true) => Some("interrupted".to_owned()),
-            (None, false) => Some(format!("{} runs have no result", self.ran.driven.missing.len())),
+            (None, false) => Some(self.ran.driven.lacking()).filter(|lacking| !lacking.is_empty()),
         };
         let models = self
             .ran
@@ -111,9 +109,11 @@ impl Ended<'_> {
             &self.ran.driven.missing,
         );
         say("runs could not be graded", &self.ran.driven.not_graded);
-        let is_incomplete =
-            !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty();
-        if is_incomplete {
+        if self.ran.driven.judge_errors > 0 {
+            let count = self.ran.driven.judge_errors;
+            printer.say(&format!("the judge gave no verdict on {count} expectations"));
+        }
+        if !self.ran.driven.is_complete() {
             printer.say(remedy);
         }
     }
@@ -155,7 +155,7 @@ impl Ended<'_> {
 
     fn code(&self, aggregate: &Aggregate) -> ExitCode {
         let driven = &self.ran.driven;
-        if !driven.missing.is_empty() || !driven.not_graded.is_empty() || driven.judge_errors > 0 {
+        if !driven.is_complete() {
             return ExitCode::Incomplete;
         }
         match aggregate.standing() {
