@@ -17,6 +17,7 @@ mod fleet;
 mod fleet_kit;
 mod full_disk;
 mod grade;
+mod grade_files;
 mod improve;
 mod lint_evals;
 mod mixture;

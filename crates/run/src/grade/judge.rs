@@ -139,7 +139,7 @@ impl fmt::Display for Caution {
             }
             Self::NoTranscript => f.write_str("it has no transcript; only its outputs were judged"),
             Self::NoOutputs => {
-                f.write_str("it has no folder outputs; it was judged as one that left no files")
+                f.write_str("it has no folder outputs, and was graded as a run that left no files")
             }
         }
     }

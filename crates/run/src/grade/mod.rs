@@ -43,7 +43,7 @@ pub use find::{FindError, GradeTask, Instead, find_runs};
 pub use judge::{Caution, Judge, is_same_model, same_model};
 use stopwatch::Stopwatch;
 pub use store::{cases_grading_file, fuller, store, store_timing};
-pub use stored::StoredRun;
+pub use stored::{StoredRun, StoredRunError};
 
 /// A run that is to be graded.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +154,11 @@ async fn grade_eval(
     let needs_judge = subject.need() == Need::Judge;
     let judge = judge.filter(|_| needs_judge);
     let (asked, record, material) = match judge {
-        None => (Asked::nobody(needs_judge), GraderRecord::default(), None),
+        None => {
+            let asked = Asked { cautions: cautions(input), ..Asked::nobody(needs_judge) };
+            let warnings = asked.cautions.iter().map(ToString::to_string).collect();
+            (asked, GraderRecord { warnings, ..GraderRecord::default() }, None)
+        }
         Some(judge) => {
             let material = material(input, None, judge);
             let template = judge.templates.get(TemplateKind::Evals);
@@ -251,11 +255,14 @@ async fn put<A: serde::de::DeserializeOwned>(
     if input.transcript.is_none() {
         asked.cautions.push(Caution::NoTranscript);
     }
-    if !input.run.outputs().is_dir() {
-        asked.cautions.push(Caution::NoOutputs);
-    }
+    asked.cautions.extend(cautions(input));
     record.warnings = asked.cautions.iter().map(ToString::to_string).collect();
     (asked, record)
+}
+
+/// What a reader should know of the run itself.
+fn cautions(input: &GradeInput<'_>) -> Vec<Caution> {
+    if input.run.outputs().is_dir() { Vec::new() } else { vec![Caution::NoOutputs] }
 }
 
 /// Nothing was asked, because there is no need.

@@ -209,7 +209,7 @@ impl Shared {
 /// Reading a long transcript takes a while, so it is done off the event loop.
 async fn read_stored(run: RunDir) -> Result<StoredRun, String> {
     let read = tokio::task::spawn_blocking(move || StoredRun::read(run)).await;
-    read.map_err(|error| error.to_string())
+    read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
 fn evaluated(

@@ -175,7 +175,7 @@ fn describe(graded: &Graded) -> (String, Vec<String>) {
 
 fn describe_evals(grading: &EvalsGrading) -> (String, Vec<String>) {
     let mut score = format!("{} of {}", grading.summary.passed, grading.summary.total);
-    if let Some(rubric) = &grading.rubric_summary {
+    if let Some(rubric) = grading.rubric() {
         let _ = write!(score, ", rubric {}", rubric.weighted_mean);
     }
     let failed = grading.verdicts().filter(|verdict| !verdict.passed);
