@@ -28,10 +28,6 @@ pub struct EvalsGrading {
     pub rubric_scores: Option<IndexMap<String, RubricScore>>,
     /// The rubric's scores in one number; null when there is a rubric of which a score is missing.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[expect(
-        clippy::option_option,
-        reason = "no rubric, one without a number, and a number are three things"
-    )]
     pub rubric_summary: Option<Option<RubricSummary>>,
     /// The run's metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
