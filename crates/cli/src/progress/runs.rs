@@ -95,6 +95,7 @@ impl RunProgress {
             IterationEvent::NotGraded { id, message } => {
                 self.line(&format!("{id}: not graded: {message}"));
             }
+            IterationEvent::Warned { message } => self.line(&format!("warning: {message}")),
             IterationEvent::Stopped { why } => {
                 self.line(&format!("nothing more is started: {why}"));
             }

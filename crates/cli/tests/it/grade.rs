@@ -16,7 +16,7 @@ const CASES: &str = r#"{
     "expectations": [{"criterion": "total", "description": "The report names the total", "required": true}]}]
 }"#;
 
-const TRANSCRIPT: &str = concat!(
+pub(crate) const TRANSCRIPT: &str = concat!(
     r#"{"format":"transcript","version":{"major":1,"minor":0},"agent":"claude","adapter":"claude","model":"m"}"#,
     "\n",
     r#"{"index":0,"type":"text","text":"I wrote report.md."}"#,
@@ -25,9 +25,9 @@ const TRANSCRIPT: &str = concat!(
     "\n",
 );
 
-const JUDGE: &str = "command:sh judge.sh";
+pub(crate) const JUDGE: &str = "command:sh judge.sh";
 
-fn run(project: &Project, id: &str) {
+pub(crate) fn run(project: &Project, id: &str) {
     let folder = format!("w/iteration-1/{id}");
     project
         .file(&format!("{folder}/transcript.jsonl"), TRANSCRIPT)
@@ -35,20 +35,20 @@ fn run(project: &Project, id: &str) {
 }
 
 /// Makes the judge a program that counts its calls and always gives this answer.
-fn judge(project: &Project, answer: &Value) {
+pub(crate) fn judge(project: &Project, answer: &Value) {
     let script = format!("cat > /dev/null\necho call >> calls.txt\ncat <<'END'\n{answer}\nEND\n");
     project.file("judge.sh", script);
 }
 
-fn calls(project: &Project) -> usize {
+pub(crate) fn calls(project: &Project) -> usize {
     fs_err::read_to_string(project.path().join("calls.txt")).unwrap_or_default().lines().count()
 }
 
-fn statement(verdict: &str, quotes: &[&str]) -> Value {
+pub(crate) fn statement(verdict: &str, quotes: &[&str]) -> Value {
     json!({"reasoning": "I looked.", "quotes": quotes, "verdict": verdict})
 }
 
-fn answer(second: &Value) -> Value {
+pub(crate) fn answer(second: &Value) -> Value {
     json!({
         "expectations": {"E1": statement("pass", &["Total: 42 euros"]), "E2": second},
         "claims": [], "user_notes": {"uncertainties": [], "needs_review": [], "workarounds": []},
@@ -56,14 +56,14 @@ fn answer(second: &Value) -> Value {
     })
 }
 
-fn project(second: &Value) -> Project {
+pub(crate) fn project(second: &Value) -> Project {
     let project = Project::new();
     project.file("w/iteration-1/suite.json", SUITE);
     judge(&project, &answer(second));
     project
 }
 
-fn grading(project: &Project, id: &str) -> Value {
+pub(crate) fn grading(project: &Project, id: &str) -> Value {
     let bytes = project.read(&format!("w/iteration-1/{id}/grading.json"));
     let problems = Kind::EvalsGrading.check(&bytes);
     assert!(problems.list().is_empty(), "{problems}");
@@ -258,7 +258,7 @@ fn what_cannot_be_graded_is_said_with_what_to_do() {
     assert_eq!(project.exit_code(&["grade", "--transcript", "t.jsonl"]), Some(2));
 }
 
-fn behaviour(second: &Value) -> Value {
+pub(crate) fn behaviour(second: &Value) -> Value {
     let note = |score: u8| json!({"notes": "Well done.", "score": score});
     json!({
         "assertions": {"A1": statement("pass", &["I wrote report.md."]), "A2": second},

@@ -306,7 +306,8 @@ mod tests {
         for (number, info) in TEMPLATES.iter().enumerate() {
             assert_eq!(info.kind as usize, number);
             let record = Template::built_in(info.kind).unwrap().record().clone();
-            assert_eq!((record.name.as_str(), record.version.as_str()), (info.name, "1"));
+            assert_eq!(record.name, info.name);
+            assert!(record.version.parse::<u32>().is_ok(), "{}", record.version);
             assert_eq!(record.digest.len(), 16);
         }
         assert!(Templates::built_in().is_ok());

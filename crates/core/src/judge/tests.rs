@@ -140,7 +140,11 @@ fn a_closed_gate_fails_what_was_not_judged_and_names_the_check() {
         "Not judged: the structural gate is closed (S1 failed)"
     );
     assert_eq!(grading["gate_passed"], false);
-    assert_eq!((grading.get("rubric_scores"), grading.get("judge_errors")), (None, None));
+    // No field of the seed is dropped.
+    assert_eq!((&grading["rubric_scores"], &grading["claims"]), (&json!({}), &json!([])));
+    assert_eq!(grading.get("rubric_summary"), Some(&Value::Null));
+    assert_eq!(grading["eval_feedback"], json!({"suggestions": [], "overall": ""}));
+    assert_eq!(grading.get("judge_errors"), None);
     subject.structural_gate = false;
     assert_eq!(subject.need(), Need::Judge);
 }
@@ -160,7 +164,9 @@ fn what_the_judge_did_not_answer_is_named_and_counted_nowhere() {
             "rubric depth: overloaded"
         ])
     );
-    assert_eq!(grading.get("rubric_summary"), None);
+    assert_eq!((&grading["rubric_scores"], &grading["claims"]), (&json!({}), &json!([])));
+    assert_eq!(grading.get("rubric_summary"), Some(&Value::Null));
+    assert_eq!(grading["eval_feedback"], json!({"suggestions": [], "overall": ""}));
 }
 
 #[test]
@@ -218,6 +224,35 @@ fn the_weighted_mean_is_ours() {
         grading["rubric_summary"],
         json!({"weighted_mean": 4.0, "max_possible": 5.0, "normalized": 0.8})
     );
+}
+
+#[test]
+fn a_rubric_score_that_rests_on_an_invented_quote_does_not_pass() {
+    let mut answer = evals_answer(&[("fail", json!([])), ("fail", json!([]))], [5, 5]);
+    let quotes = |quotes: &[&str]| quotes.iter().map(|&quote| quote.to_owned()).collect();
+    answer.rubric.get_mut("D1").unwrap().quotes = quotes(&["Total: 99 euros"]);
+    answer.rubric.get_mut("D2").unwrap().quotes = quotes(&["Total: 42 euros"]);
+    let grading = grade(&Votes::one(answer), Some(&structural(true)));
+    let scores = &grading["rubric_scores"];
+    assert_eq!((&scores["clarity"]["score"], &scores["depth"]["score"]), (&json!(2), &json!(5)));
+    assert_eq!(scores["clarity"]["judged_score"], 5);
+    assert_eq!(scores["clarity"]["voided"], true);
+    let evidence = scores["clarity"]["evidence"].as_str().unwrap();
+    assert!(evidence.starts_with("Pass voided: the quote \"Total: 99 euros\""), "{evidence}");
+    assert_eq!(grading["rubric_summary"]["weighted_mean"], 3.0);
+}
+
+#[test]
+fn a_quote_that_proves_nothing_voids_a_pass_and_says_so() {
+    let answer = evals_answer(&[("pass", json!(["o"])), ("pass", json!(["e...o"]))], [3, 3]);
+    let grading = grade(&Votes::one(answer), Some(&structural(true)));
+    for place in [1, 2] {
+        let graded = &grading["expectations"][place];
+        assert_eq!((&graded["passed"], &graded["voided"]), (&json!(false), &json!(true)));
+        let evidence = graded["evidence"].as_str().unwrap();
+        assert!(evidence.contains("too short, or not the agent's"), "{evidence}");
+        assert_eq!(graded["quotes"][0]["slight"], true);
+    }
 }
 
 fn cases_answer(first: (u8, Value), second: (u8, Value)) -> CasesAnswer {

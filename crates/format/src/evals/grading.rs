@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Metrics, Timing};
 use crate::Extra;
@@ -23,12 +23,12 @@ pub struct EvalsGrading {
     pub assertion_results: Option<Vec<GradedExpectation>>,
     /// How many passed.
     pub summary: Tally,
-    /// The rubric's scores by the name of the dimension.
+    /// The rubric's scores by the name of the dimension; empty when there is a rubric that nobody scored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rubric_scores: Option<IndexMap<String, RubricScore>>,
-    /// The rubric's scores in one number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rubric_summary: Option<RubricSummary>,
+    /// The rubric's scores in one number; null when there is a rubric of which a score is missing.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub rubric_summary: Option<Option<RubricSummary>>,
     /// The run's metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_metrics: Option<Metrics>,
@@ -52,7 +52,20 @@ pub struct EvalsGrading {
     pub extra: Extra,
 }
 
+/// A field that is there, null or not.
+#[expect(clippy::option_option, reason = "absent is not null")]
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<RubricSummary>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
 impl EvalsGrading {
+    /// The rubric's scores in one number, if there is one.
+    pub fn rubric(&self) -> Option<&RubricSummary> {
+        self.rubric_summary.as_ref()?.as_ref()
+    }
+
     /// The verdicts under both names.
     pub fn verdicts(&self) -> impl Iterator<Item = &GradedExpectation> {
         [&self.expectations, &self.assertion_results].into_iter().flatten().flatten()

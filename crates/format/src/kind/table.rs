@@ -150,10 +150,10 @@ pub(super) static KINDS: [Entry; 30] = [
         |node| dialect::guess(node) == Some(Dialect::Evals), evals::meaning::suite),
     entry!(Structural, evals::Structural, "structural", "Structural checks of a run",
         "<run>/structural.json", Seed003,
-        |node| has(node, &["expectations", "gate_passed"]), evals::meaning::structural),
+        |node| has(node, &["expectations", "gate_passed"]) && !is_graded(node), evals::meaning::structural),
     entry!(EvalsGrading, evals::EvalsGrading, "evals-grading", "Grading of an eval",
         "<run>/grading.json", Seed003,
-        |node| (node.has("expectations") || node.has("assertion_results")) && !node.has("gate_passed"),
+        |node| (node.has("expectations") || node.has("assertion_results")) && (!node.has("gate_passed") || is_graded(node)),
         evals::meaning::grading),
     entry!(Metrics, evals::Metrics, "metrics", "Metrics of a run",
         "<run>/metrics.json", SkillCreator,
@@ -201,6 +201,21 @@ fn no_rules(_: &At<'_>, _: &mut Report<'_>) {}
 
 fn has(node: &Node<'_>, keys: &[&str]) -> bool {
     keys.iter().all(|key| node.has(key))
+}
+
+/// A grading of ours repeats what the structural checks say of the gate; these only a grading has.
+fn is_graded(node: &Node<'_>) -> bool {
+    [
+        "claims",
+        "eval_feedback",
+        "rubric_scores",
+        "execution_metrics",
+        "judge_errors",
+        "grader",
+        "run_record",
+    ]
+    .iter()
+    .any(|key| node.has(key))
 }
 
 /// For kinds that say what they are.

@@ -223,7 +223,8 @@ pub(crate) fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> 
     folders.map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether a file can be started.
+pub(crate) fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 

@@ -28,6 +28,7 @@ pub use execute::{
 pub use isolation::IsolationError;
 pub(crate) use isolation::PREFIX;
 pub(crate) use locate::Search;
+pub(crate) use locate::is_program;
 pub use locate::{LocateError, Located};
 pub use registry::{Registry, SourceFile, SourceKind, UnknownAgent};
 pub use run::{AgentRun, AttemptRecord, CallRecord, RunNote, RunOrigin, RunTiming};

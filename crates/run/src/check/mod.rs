@@ -40,6 +40,9 @@ pub enum CheckRunError {
     /// A check could not be carried out.
     #[error(transparent)]
     Check(#[from] CheckError),
+    /// The record of the run is broken, so nobody knows what became of it.
+    #[error("the record of the run cannot be used")]
+    Record(#[source] WorkspaceError),
     /// The result could not be written.
     #[error(transparent)]
     Write(#[from] WorkspaceError),
@@ -68,7 +71,11 @@ pub async fn check_and_store(
     scripts: &Scripts,
     job: CheckJob,
 ) -> Result<Structural, CheckRunError> {
-    let file = RunDir::at(&job.run_dir).structural_file();
+    let run = RunDir::at(&job.run_dir);
+    if run.is_complete() {
+        run.record().map_err(CheckRunError::Record)?;
+    }
+    let file = run.structural_file();
     let structural = check_run(scripts, job).await?;
     write_json(&file, &structural)?;
     Ok(structural)

@@ -1,4 +1,5 @@
-//! Asks a judge the same question once for each vote.
+//! Asks a judge the same question once for each vote. A vote that fails does not end the others, unless a majority can
+//! no longer come of them.
 //!
 //! One after the other, so that a cassette gives the answers back in the order in which they were recorded.
 
@@ -8,7 +9,7 @@ use skillgauge_core::judge::question::Question;
 use skillgauge_format::transcript::Usage;
 use tokio_util::sync::CancellationToken;
 
-use super::judge::Judge;
+use super::judge::{Caution, Judge};
 use crate::model::{Failure, Purpose, Request, Response};
 
 /// What a judge may write: so much in any case, so much for each thing to judge, and never more than that.
@@ -26,6 +27,8 @@ pub(super) struct Asked<A> {
     pub(super) is_cancelled: bool,
     /// The judge, as it calls itself.
     pub(super) answered_by: Option<String>,
+    /// What a reader should know before believing the answers.
+    pub(super) cautions: Vec<Caution>,
 }
 
 /// Asks as often as there are votes.
@@ -35,14 +38,9 @@ pub(super) async fn ask<A: DeserializeOwned>(
     cancel: &CancellationToken,
 ) -> Asked<A> {
     let request = request(judge, question);
-    let mut asked = Asked {
-        votes: Votes::default(),
-        calls: 0,
-        usage: None,
-        cost_usd: Some(0.0),
-        is_cancelled: false,
-        answered_by: None,
-    };
+    let mut asked = Asked::with(Votes::default());
+    // So many votes may fail while more than half can still be answered.
+    let spare = (judge.votes.get() - 1) / 2;
     for _ in 0..judge.votes.get() {
         let answer = tokio::select! {
             biased;
@@ -54,14 +52,10 @@ pub(super) async fn ask<A: DeserializeOwned>(
         };
         match answer {
             Ok(response) => asked.take(response),
-            Err(failure) => {
-                // Nobody answered: the next vote would fail for the same reason.
-                let is_bad_answer = failure.error.is_bad_answer();
-                asked.fail(&failure);
-                if !is_bad_answer {
-                    break;
-                }
-            }
+            Err(failure) => asked.fail(&failure),
+        }
+        if asked.votes.failures.len() > spare as usize {
+            break;
         }
     }
     asked
@@ -91,6 +85,19 @@ impl<A: DeserializeOwned> Asked<A> {
 }
 
 impl<A> Asked<A> {
+    /// These votes, and nothing spent.
+    pub(super) fn with(votes: Votes<A>) -> Self {
+        Self {
+            votes,
+            calls: 0,
+            usage: None,
+            cost_usd: Some(0.0),
+            is_cancelled: false,
+            answered_by: None,
+            cautions: Vec::new(),
+        }
+    }
+
     fn fail(&mut self, failure: &Failure) {
         // Without a single answer there is nothing to pay; an answer of unknown price is not free.
         let cost = if failure.usage.is_none() { Some(0.0) } else { None };

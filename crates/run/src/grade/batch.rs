@@ -12,7 +12,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::find::GradeTask;
-use super::{Graded, Judge, StoredRun, grade_run, needs_judge, store, store_timing};
+use super::{
+    Graded, Judge, StoredRun, StoredRunError, fuller, grade_run, needs_judge, store, store_timing,
+};
 use crate::iteration::Budget;
 
 /// What became of a stored run.
@@ -33,6 +35,9 @@ pub enum NotGraded {
     /// The agent was stopped by something that says nothing about the skill.
     #[error("it has no result ({0}); run it again")]
     NoResult(Reason),
+    /// A file of the run is damaged.
+    #[error(transparent)]
+    Broken(#[from] StoredRunError),
     /// A limit on what may be spent was reached.
     #[error("{0}")]
     Budget(String),
@@ -42,6 +47,9 @@ pub enum NotGraded {
     /// The judge did not answer.
     #[error("{}", .0.join("; "))]
     Judge(Vec<String>),
+    /// The judge left gaps, and the grading that was there has fewer.
+    #[error("the earlier grading is kept, because the new one would lack more: {}", .0.join("; "))]
+    Kept(Vec<String>),
     /// The grading cannot be written.
     #[error(transparent)]
     Unwritable(#[from] WorkspaceError),
@@ -104,11 +112,15 @@ async fn try_grade(
     if cancel.is_cancelled() {
         return Err(NotGraded::Cancelled);
     }
-    let record = task.run.record().ok();
+    let record = if task.run.is_complete() {
+        Some(task.run.record().map_err(StoredRunError::Record)?)
+    } else {
+        None
+    };
     if let Some(reason) = record.as_ref().map(|record| record.reason).filter(|it| !it.is_result()) {
         return Err(NotGraded::NoResult(reason));
     }
-    let stored = StoredRun::read(task.run.clone());
+    let stored = StoredRun::read(task.run.clone())?;
     if !stored.is_there() {
         return Err(NotGraded::Empty);
     }
@@ -129,6 +141,10 @@ async fn try_grade(
     budget.add_model_calls(graded.calls.saturating_sub(1));
     budget.add_cost(graded.cost_usd);
     match &graded.file {
+        // Nobody was asked to judge, so nobody failed to: then it is what the user wants.
+        Some(file) if judge.is_some() && fuller(&task.run, file).is_some() => {
+            return Err(NotGraded::Kept(graded.judge_errors));
+        }
         Some(file) => {
             store_timing(graded.timing.as_deref(), &task.run)?;
             store(file, &task.run, &task.id.configuration, &task.workspace)?;

@@ -10,7 +10,7 @@ use skillgauge_format::transcript::{Transcript, Usage};
 use skillgauge_format::trigger::BehaviourGrading;
 use tokio_util::sync::CancellationToken;
 
-use super::judge::Judge;
+use super::judge::{Caution, Judge};
 
 /// What became of a behaviour grading.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct BehaviourGraded {
     /// What they cost in US dollars; none when that is not known.
     pub cost_usd: Option<f64>,
     /// What a reader should know before believing the grading.
-    pub warnings: Vec<String>,
+    pub cautions: Vec<Caution>,
 }
 
 /// Grades a transcript by assertions about it.
@@ -40,9 +40,9 @@ pub async fn grade_behaviour(
     let material = Material::gather(&sources, &judge.budget);
     let template = judge.templates.get(TemplateKind::Behaviour);
     let question = question::behaviour(assertions, &material, template, judge.seed);
-    let (asked, record) = judge.put(&material, question, cancel).await;
-    let warnings =
-        judge.warnings(transcript.header.model.as_deref(), record.answered_by.as_deref());
+    let (mut asked, record) = judge.put(&material, question, cancel).await;
+    let executor = transcript.header.model.as_deref();
+    asked.cautions.extend(judge.same_model(executor, record.answered_by.as_deref()));
     let grading = if asked.is_cancelled {
         Err("the grading was cancelled".to_owned())
     } else {
@@ -50,7 +50,8 @@ pub async fn grade_behaviour(
     };
     let grading = grading.map(|mut grading| {
         let disagreements = disagreements_of_behaviour(&grading);
-        let record = GraderRecord { disagreements, warnings: warnings.clone(), ..record };
+        let warnings = asked.cautions.iter().map(ToString::to_string).collect();
+        let record = GraderRecord { disagreements, warnings, ..record };
         record.store(&mut grading.extra);
         grading
     });
@@ -59,6 +60,6 @@ pub async fn grade_behaviour(
         calls: asked.calls,
         usage: asked.usage,
         cost_usd: asked.cost_usd,
-        warnings,
+        cautions: asked.cautions,
     }
 }

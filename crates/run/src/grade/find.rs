@@ -71,7 +71,7 @@ pub enum FindError {
         source: std::io::Error,
     },
     /// The suite is nowhere.
-    #[error("{} has no suite.json, and its skill has no evals/evals.json", iteration.display())]
+    #[error("{} has no suite.json, which would be the suite that it was run with", iteration.display())]
     NoSuite {
         /// The iteration.
         iteration: PathBuf,
@@ -187,13 +187,8 @@ impl Kept {
         let iteration = Iteration::at(root);
         let record =
             if iteration.record_file().is_file() { Some(iteration.record()?) } else { None };
-        let skill = instead
-            .skill
-            .clone()
-            .or_else(|| record.as_ref().map(|record| PathBuf::from(&record.skill_path)));
-        let beside = skill.map(|skill| skill.join("evals").join("evals.json"));
-        let candidates = [Some(iteration.suite_file()), beside];
-        let kept = candidates.into_iter().flatten().find(|path| path.is_file());
+        // The skill may have another suite by now: what a run is graded by is never guessed.
+        let kept = Some(iteration.suite_file()).filter(|path| path.is_file());
         let path = instead
             .suite
             .clone()

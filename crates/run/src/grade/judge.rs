@@ -1,5 +1,6 @@
 //! Who judges, how often, with which templates, and what it is shown.
 
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,9 +56,12 @@ impl Judge {
         question: Result<Question, QuestionError>,
         cancel: &CancellationToken,
     ) -> (Asked<A>, GraderRecord) {
-        let (asked, template) = match question {
+        let (mut asked, template) = match question {
             Ok(question) => (ask(self, &question, cancel).await, Some(question.template)),
-            Err(error) => (Asked::unasked(error.to_string()), None),
+            Err(error) => {
+                let failures = vec![error.to_string()];
+                (Asked::with(Votes { answers: Vec::new(), failures }), None)
+            }
         };
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut failures = asked.votes.failures.clone();
@@ -73,41 +77,79 @@ impl Judge {
             left_out: material.left_out(),
             warnings: Vec::new(),
         };
+        let wanted = self.votes.get();
+        asked.votes.require_majority(wanted as usize);
+        if record.failed_votes > 0 && !asked.votes.answers.is_empty() {
+            let why = record.failures.join("; ");
+            asked.cautions.push(Caution::FailedVotes { failed: record.failed_votes, wanted, why });
+        }
         (asked, record)
     }
 
-    /// What a reader should know about this judge.
-    pub(super) fn warnings(
+    /// The warning about a judge that did the work itself.
+    pub(super) fn same_model(
         &self,
         executor: Option<&str>,
         answered_by: Option<&str>,
-    ) -> Vec<String> {
+    ) -> Option<Caution> {
         let own = self.model.name().to_string();
-        let is_same = executor.is_some_and(|executor| {
-            is_same_model(&own, executor)
-                || answered_by.is_some_and(|name| is_same_model(name, executor))
-        });
-        let executor = executor.unwrap_or_default();
-        let warning = || {
-            format!(
-                "the judge is the model that did the work ({executor}): it may prefer its own work; choose another with --judge"
-            )
-        };
-        if is_same { vec![warning()] } else { Vec::new() }
+        [Some(own.as_str()), answered_by].into_iter().find_map(|judge| same_model(executor, judge))
     }
 }
 
-impl<A> Asked<A> {
-    fn unasked(reason: String) -> Self {
-        Self {
-            votes: Votes { answers: Vec::new(), failures: vec![reason] },
-            calls: 0,
-            usage: None,
-            cost_usd: Some(0.0),
-            is_cancelled: false,
-            answered_by: None,
+/// What a reader should know before believing a grading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caution {
+    /// The judge did the work itself.
+    SameModel {
+        /// The model, as the agent or the user named it.
+        model: String,
+    },
+    /// Some votes have no answer; a majority has.
+    FailedVotes {
+        /// How many.
+        failed: u32,
+        /// Of how many.
+        wanted: u32,
+        /// Why, each reason once.
+        why: String,
+    },
+    /// The run has no transcript.
+    NoTranscript,
+    /// The run has no folder for outputs.
+    NoOutputs,
+}
+
+impl Caution {
+    /// Whether it is about one run, and not about all that this judge grades.
+    pub fn is_about_run(&self) -> bool {
+        !matches!(self, Self::SameModel { .. })
+    }
+}
+
+impl fmt::Display for Caution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SameModel { model } => write!(
+                f,
+                "the judge is the model that does the work ({model}): it may prefer its own work; choose another with --judge"
+            ),
+            Self::FailedVotes { failed, wanted, why } => {
+                write!(f, "{failed} of {wanted} votes of the judge failed: {why}")
+            }
+            Self::NoTranscript => f.write_str("it has no transcript; only its outputs were judged"),
+            Self::NoOutputs => {
+                f.write_str("it has no folder outputs, and was graded as a run that left no files")
+            }
         }
     }
+}
+
+/// The warning that the agent and the judge are one model, as far as their names tell; to be given before anything is run
+/// if both are known then.
+pub fn same_model(executor: Option<&str>, judge: Option<&str>) -> Option<Caution> {
+    let (executor, judge) = (executor?, judge?);
+    is_same_model(judge, executor).then(|| Caution::SameModel { model: executor.to_owned() })
 }
 
 /// Whether two names mean the same model, whoever serves it and whatever date is attached to it.

@@ -40,10 +40,10 @@ use ask::Asked;
 pub use batch::{NotGraded, TaskEnd, grade_all, is_graded};
 pub use behaviour::{BehaviourGraded, grade_behaviour};
 pub use find::{FindError, GradeTask, Instead, find_runs};
-pub use judge::{Judge, is_same_model};
+pub use judge::{Caution, Judge, is_same_model, same_model};
 use stopwatch::Stopwatch;
-pub use store::{cases_grading_file, store, store_timing};
-pub use stored::StoredRun;
+pub use store::{cases_grading_file, fuller, store, store_timing};
+pub use stored::{StoredRun, StoredRunError};
 
 /// A run that is to be graded.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ pub struct Graded {
     /// What they cost in US dollars; none when that is not known.
     pub cost_usd: Option<f64>,
     /// What a reader should know before believing the grading.
-    pub warnings: Vec<String>,
+    pub cautions: Vec<Caution>,
     /// The run's timing with that of the grading; none when the run has none.
     pub timing: Option<Box<Timing>>,
 }
@@ -154,7 +154,11 @@ async fn grade_eval(
     let needs_judge = subject.need() == Need::Judge;
     let judge = judge.filter(|_| needs_judge);
     let (asked, record, material) = match judge {
-        None => (Asked::nobody(needs_judge), GraderRecord::default(), None),
+        None => {
+            let asked = Asked { cautions: cautions(input), ..Asked::nobody(needs_judge) };
+            let warnings = asked.cautions.iter().map(ToString::to_string).collect();
+            (asked, GraderRecord { warnings, ..GraderRecord::default() }, None)
+        }
         Some(judge) => {
             let material = material(input, None, judge);
             let template = judge.templates.get(TemplateKind::Evals);
@@ -175,7 +179,7 @@ async fn grade_eval(
     tell_of_run(input, &mut grading.extra);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
     let file = GradingFile::Evals(Box::new(grading));
-    Graded { timing, ..asked.graded(Some(file), judge_errors, record.warnings) }
+    Graded { timing, ..asked.graded(Some(file), judge_errors) }
 }
 
 /// A grading says what an aggregation needs to know of its run.
@@ -194,7 +198,7 @@ async fn grade_criteria(
 ) -> Graded {
     let Some(judge) = judge else {
         let reason = vec![format!("{}: no judge was given", case.id)];
-        return Asked::<()>::nobody(true).graded(None, reason, Vec::new());
+        return Asked::<()>::nobody(true).graded(None, reason);
     };
     let skill = input.skill_dir.map(Skill::read);
     let material = material(input, skill.as_ref(), judge);
@@ -218,9 +222,9 @@ async fn grade_criteria(
             tell_of_run(input, &mut grading.extra);
             let file = GradingFile::Cases(Box::new(grading));
             let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
-            Graded { timing, ..asked.graded(Some(file), Vec::new(), record.warnings) }
+            Graded { timing, ..asked.graded(Some(file), Vec::new()) }
         }
-        Err(error) => asked.graded(None, vec![format!("{}: {error}", case.id)], record.warnings),
+        Err(error) => asked.graded(None, vec![format!("{}: {error}", case.id)]),
     }
 }
 
@@ -245,40 +249,35 @@ async fn put<A: serde::de::DeserializeOwned>(
     question: Result<Question, QuestionError>,
     cancel: &CancellationToken,
 ) -> (Asked<A>, GraderRecord) {
-    let (asked, mut record) = judge.put(material, question, cancel).await;
-    record.warnings = judge.warnings(input.executor_model, record.answered_by.as_deref());
+    let (mut asked, mut record) = judge.put(material, question, cancel).await;
+    let same = judge.same_model(input.executor_model, record.answered_by.as_deref());
+    asked.cautions.extend(same);
     if input.transcript.is_none() {
-        record.warnings.push("the run has no transcript; only its outputs were judged".to_owned());
+        asked.cautions.push(Caution::NoTranscript);
     }
+    asked.cautions.extend(cautions(input));
+    record.warnings = asked.cautions.iter().map(ToString::to_string).collect();
     (asked, record)
+}
+
+/// What a reader should know of the run itself.
+fn cautions(input: &GradeInput<'_>) -> Vec<Caution> {
+    if input.run.outputs().is_dir() { Vec::new() } else { vec![Caution::NoOutputs] }
 }
 
 /// Nothing was asked, because there is no need.
 impl<A> Asked<A> {
     fn nobody(needed: bool) -> Self {
         let failures = if needed { vec!["no judge was given".to_owned()] } else { Vec::new() };
-        let votes = Votes { answers: Vec::new(), failures };
-        Self {
-            votes,
-            calls: 0,
-            usage: None,
-            cost_usd: Some(0.0),
-            is_cancelled: false,
-            answered_by: None,
-        }
+        Self::with(Votes { answers: Vec::new(), failures })
     }
 
-    fn graded(
-        self,
-        file: Option<GradingFile>,
-        judge_errors: Vec<String>,
-        warnings: Vec<String>,
-    ) -> Graded {
-        let Self { calls, usage, cost_usd, .. } = self;
-        Graded { file, judge_errors, calls, usage, cost_usd, warnings, timing: None }
+    fn graded(self, file: Option<GradingFile>, judge_errors: Vec<String>) -> Graded {
+        let Self { calls, usage, cost_usd, cautions, .. } = self;
+        Graded { file, judge_errors, calls, usage, cost_usd, cautions, timing: None }
     }
 
     fn cancelled(self) -> Graded {
-        self.graded(None, vec!["the grading was cancelled".to_owned()], Vec::new())
+        self.graded(None, vec!["the grading was cancelled".to_owned()])
     }
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use skillgauge_core::workspace::{RunDir, Workspace, WorkspaceError, write_json};
 use skillgauge_format::cases::CasesGrading;
-use skillgauge_format::evals::Timing;
+use skillgauge_format::evals::{EvalsGrading, Timing};
 use skillgauge_format::part::Configuration;
+use skillgauge_format::read;
 
 use super::GradingFile;
 
@@ -32,6 +33,18 @@ pub fn store(
             write_json(&path, grading)
         }
     }
+}
+
+/// The grading that a run has, if the judge left fewer gaps in it than in the new one: it was paid for, and a judge that
+/// is down is no reason to lose it.
+pub fn fuller(run: &RunDir, new: &GradingFile) -> Option<Box<EvalsGrading>> {
+    let GradingFile::Evals(new) = new else { return None };
+    let gaps = |grading: &EvalsGrading| grading.judge_errors.as_ref().map_or(0, Vec::len);
+    if gaps(new) == 0 {
+        return None;
+    }
+    let old = read::<EvalsGrading>(&fs_err::read(run.grading_file()).ok()?).ok()?.value;
+    (gaps(&old) < gaps(new)).then(|| Box::new(old))
 }
 
 /// Writes down when a run was graded. To be done before the grading is written: that makes the run a finished one.

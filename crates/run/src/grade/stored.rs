@@ -1,10 +1,10 @@
 //! A finished run, read back from its folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use skillgauge_core::workspace::RunDir;
+use skillgauge_core::workspace::{RunDir, WorkspaceError};
 use skillgauge_format::evals::{Metrics, Structural, Timing};
-use skillgauge_format::transcript::Transcript;
+use skillgauge_format::transcript::{Transcript, TranscriptError};
 use skillgauge_format::{Case, Format, Suite, read};
 
 use super::GradeInput;
@@ -27,16 +27,37 @@ pub struct StoredRun {
     pub timing: Option<Timing>,
 }
 
+/// Why a run cannot be graded as it lies there.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredRunError {
+    /// A file cannot be read.
+    #[error("a file of the run cannot be read: {0}")]
+    Unreadable(#[source] std::io::Error),
+    /// The transcript is broken.
+    #[error("{} is not a transcript: {source}", path.display())]
+    Transcript {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: TranscriptError,
+    },
+    /// The record of the run is broken.
+    #[error("the record of the run cannot be used: {0}")]
+    Record(#[source] WorkspaceError),
+}
+
 impl StoredRun {
-    /// Reads what is there; a file that is missing or broken is absent.
-    pub fn read(dir: RunDir) -> Self {
-        Self {
-            transcript: dir.transcript(),
+    /// Reads what is there. A file of numbers that is missing or broken is absent; a transcript that is broken is not:
+    /// what would be judged is not what was done.
+    pub fn read(dir: RunDir) -> Result<Self, StoredRunError> {
+        Ok(Self {
+            transcript: transcript(&dir.transcript_file())?,
             structural: file(&dir.structural_file()),
             metrics: file(&dir.metrics_file()),
             timing: file(&dir.timing_file()),
             dir,
-        }
+        })
     }
 
     /// Whether there is anything that could be judged.
@@ -64,6 +85,16 @@ impl StoredRun {
             record: None,
         }
     }
+}
+
+fn transcript(path: &Path) -> Result<Option<Transcript>, StoredRunError> {
+    let path_of = || path.to_owned();
+    let bytes = match fs_err::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(StoredRunError::Unreadable)?,
+    };
+    let read = Transcript::from_jsonl(&String::from_utf8_lossy(&bytes));
+    read.map(Some).map_err(|source| StoredRunError::Transcript { path: path_of(), source })
 }
 
 fn file<T: Format>(path: &Path) -> Option<T> {

@@ -3,7 +3,7 @@
 //! One loop listens to the pool, to the events of the attempts and to the evaluations, and is the only place that tells
 //! the journal and the caller what happened.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -21,6 +21,7 @@ use super::prepare::{Prepared, RunSpec};
 use super::store::store;
 use super::work::{Attempted, RunWork};
 use crate::agent::Executor;
+use crate::grade::{Caution, same_model};
 use crate::pool::{Done, Pool, RetryRules, run_all};
 
 /// Checks and grades a run that is stored.
@@ -42,7 +43,7 @@ pub trait Evaluate: Send + Sync + 'static {
 pub type Evaluating = Pin<Box<dyn Future<Output = Result<Evaluated, String>> + Send>>;
 
 /// What an evaluation found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluated {
     /// Expectations that passed.
     pub passed: u64,
@@ -52,6 +53,8 @@ pub struct Evaluated {
     pub gated: bool,
     /// Expectations that the judge could not decide.
     pub judge_errors: u64,
+    /// What a reader should know before believing it.
+    pub cautions: Vec<Caution>,
 }
 
 /// With what an iteration is carried out.
@@ -88,6 +91,24 @@ pub struct Driven {
     pub spent: Spent,
 }
 
+impl Driven {
+    /// Whether the same command would find nothing left to do: every run is a result, and every result has all verdicts.
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.not_graded.is_empty() && self.judge_errors == 0
+    }
+
+    /// What is lacking, for people; empty when nothing is.
+    pub fn lacking(&self) -> String {
+        let parts = [
+            (self.missing.len() as u64, "runs without a result"),
+            (self.not_graded.len() as u64, "runs that are not graded"),
+            (self.judge_errors, "verdicts that the judge did not give"),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Carries out the runs of `ids` that are no results yet, and evaluates those that are not evaluated.
 pub async fn drive<E: Evaluate>(
     prepared: &Prepared,
@@ -97,6 +118,7 @@ pub async fn drive<E: Evaluate>(
     on_event: OnEvent<'_>,
 ) -> Result<Driven, WorkspaceError> {
     let (events, mut heard) = mpsc::unbounded_channel();
+    let (model, judge) = (prepared.record.model.as_deref(), prepared.record.judge.as_deref());
     let mut loop_ = Loop {
         skill: prepared.record.skill_name.clone(),
         teller: Teller::open(iteration, on_event)?,
@@ -104,6 +126,8 @@ pub async fn drive<E: Evaluate>(
         evaluations: JoinSet::new(),
         driven: Driven::default(),
         lost: HashMap::new(),
+        warned: HashSet::new(),
+        is_told_of_judge: same_model(model, judge).is_some(),
         means,
         iteration,
     };
@@ -170,6 +194,9 @@ struct Loop<'a, E> {
     evaluations: JoinSet<(RunId, Result<Evaluated, String>)>,
     driven: Driven,
     lost: HashMap<RunId, String>,
+    warned: HashSet<String>,
+    /// The plan told that judge and agent are one model.
+    is_told_of_judge: bool,
     means: &'a Means<E>,
     iteration: &'a Iteration,
 }
@@ -199,7 +226,8 @@ impl<E: Evaluate> Loop<'_, E> {
         evaluated: Result<Evaluated, String>,
     ) -> Result<(), WorkspaceError> {
         let event = match evaluated {
-            Ok(Evaluated { passed, total, gated, judge_errors }) => {
+            Ok(Evaluated { passed, total, gated, judge_errors, cautions }) => {
+                self.warn(&id, &cautions)?;
                 self.driven.judge_errors += judge_errors;
                 IterationEvent::Graded { id, passed, total, gated, judge_errors }
             }
@@ -209,6 +237,20 @@ impl<E: Evaluate> Loop<'_, E> {
             }
         };
         self.tell(&event)
+    }
+
+    /// Tells each thing once, with the first run that shows it.
+    fn warn(&mut self, id: &RunId, cautions: &[Caution]) -> Result<(), WorkspaceError> {
+        for caution in cautions {
+            if self.is_told_of_judge && matches!(caution, Caution::SameModel { .. }) {
+                continue;
+            }
+            if self.warned.insert(caution.to_string()) {
+                let about = if caution.is_about_run() { format!("{id}: ") } else { String::new() };
+                self.tell(&IterationEvent::Warned { message: format!("{about}{caution}") })?;
+            }
+        }
+        Ok(())
     }
 
     async fn ran(

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use skillgauge_core::check::CompiledChecks;
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{RunDir, Workspace};
+use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::{EvalsGrading, Structural};
 use skillgauge_format::record::RunRecord;
 use skillgauge_format::{Case, Suite, read};
@@ -87,8 +88,10 @@ impl GradedWhen {
             return true;
         }
         // What the judge could not answer is asked again; a grading of cases exists only when all was answered.
-        let evals = read::<EvalsGrading>(&bytes);
-        evals.map_or(true, |read| read.value.judge_errors.is_none_or(|errors| errors.is_empty()))
+        match read::<EvalsGrading>(&bytes) {
+            Ok(read) => read.value.judge_errors.is_none_or(|errors| errors.is_empty()),
+            Err(_) => read::<CasesGrading>(&bytes).is_ok(),
+        }
     }
 }
 
@@ -130,13 +133,22 @@ impl Shared {
         let Some(file) = graded.file else {
             return Err(graded.judge_errors.join("; "));
         };
+        if let Some(fuller) =
+            self.settings.judge.as_ref().and_then(|_| grade::fuller(&stored.dir, &file))
+        {
+            let errors = fuller.judge_errors.clone().unwrap_or_default();
+            let evaluated =
+                evaluated(&GradingFile::Evals(fuller), &errors, stored.structural.as_ref());
+            return Ok(Evaluated { cautions: graded.cautions, ..evaluated });
+        }
         let stored_timing = grade::store_timing(graded.timing.as_deref(), &stored.dir);
         stored_timing.map_err(|error| error.to_string())?;
         let store = grade::store(&file, &stored.dir, &id.configuration, &self.settings.workspace);
         store.map_err(|error| error.to_string())?;
         // Nobody was asked to judge, so nobody failed to.
         let errors = if self.settings.judge.is_some() { &graded.judge_errors[..] } else { &[] };
-        Ok(evaluated(&file, errors, stored.structural.as_ref()))
+        let evaluated = evaluated(&file, errors, stored.structural.as_ref());
+        Ok(Evaluated { cautions: graded.cautions, ..evaluated })
     }
 
     /// The checks of a run; nothing for a case without checks.
@@ -197,7 +209,7 @@ impl Shared {
 /// Reading a long transcript takes a while, so it is done off the event loop.
 async fn read_stored(run: RunDir) -> Result<StoredRun, String> {
     let read = tokio::task::spawn_blocking(move || StoredRun::read(run)).await;
-    read.map_err(|error| error.to_string())
+    read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
 fn evaluated(
@@ -217,5 +229,6 @@ fn evaluated(
         total,
         gated: structural.is_some_and(|structural| !structural.gate_passed),
         judge_errors: judge_errors.len() as u64,
+        cautions: Vec::new(),
     }
 }

@@ -72,6 +72,11 @@ pub enum IterationEvent {
         /// Why.
         message: String,
     },
+    /// Something that a reader should know before believing the results; told once.
+    Warned {
+        /// What.
+        message: String,
+    },
     /// Nothing more is started.
     Stopped {
         /// Why.

@@ -23,6 +23,7 @@ use super::program::codex::{self, Codex};
 use super::program::command::CommandModel;
 use super::secret::{Environment, Secret};
 use super::{Model, auto};
+use crate::agent::is_program;
 use crate::pool::RetryRules;
 use crate::process::Guard;
 
@@ -297,7 +298,29 @@ fn connect_codex(name: &str, access: &Access) -> Result<Connection, ModelError> 
 fn connect_command(line: &str, access: &Access) -> Result<Connection, ModelError> {
     let passed_on: Vec<&str> = access.command_variables.iter().map(String::as_str).collect();
     let model = CommandModel::parse(line, &access.folder, access.runner(&passed_on))?;
+    find_command(&model.program, access)?;
     Ok((Box::new(model), LimitName::MaxTokens))
+}
+
+/// A program that is missing is told now, and not by the first question, for which a whole batch of agents may have been
+/// paid.
+fn find_command(program: &Path, access: &Access) -> Result<(), ModelError> {
+    let name = program.display().to_string();
+    if program.parent().is_some_and(|folder| !folder.as_os_str().is_empty()) {
+        return match program.is_file() {
+            true if is_program(program) => Ok(()),
+            true => Err(ModelError::Setting {
+                setting: format!("`{name}`"),
+                detail: "the file may not be executed; `chmod +x` makes it a program".to_owned(),
+            }),
+            false => Err(ModelError::NoProgram { program: name }),
+        };
+    }
+    // Without a PATH the system decides where to look.
+    let Some(folders) = access.environment.get("PATH") else { return Ok(()) };
+    let mut folders = std::env::split_paths(folders.expose());
+    let is_found = folders.any(|folder| is_program(&access.folder.join(folder).join(program)));
+    if is_found { Ok(()) } else { Err(ModelError::NoProgram { program: name }) }
 }
 
 #[cfg(test)]
@@ -360,7 +383,9 @@ mod tests {
             .map(|(name, path)| (name.into(), path.into()))
             .into();
         for row in &PROVIDERS {
-            let model = connect(&row.example.parse().unwrap(), &access).unwrap();
+            let example =
+                if row.kind == ProviderKind::Command { "command:sh" } else { row.example };
+            let model = connect(&example.parse().unwrap(), &access).unwrap();
             let shown = format!("{model:?} {access:?}");
             assert!(!shown.contains("0123456789"), "{shown}");
         }

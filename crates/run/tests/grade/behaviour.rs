@@ -20,7 +20,7 @@ fn answer() -> Value {
 #[tokio::test]
 async fn assertions_about_any_transcript_are_judged() {
     let shop = Workshop::new(EVALS);
-    let stored = StoredRun::read(shop.run("eval-1/with_skill/run-1"));
+    let stored = StoredRun::read(shop.run("eval-1/with_skill/run-1")).unwrap();
     let transcript = stored.transcript.unwrap();
     let assertions = [Statement::from("It wrote a report"), Statement::from("It asked before")];
     let server = serve(vec![answer()]);
@@ -46,7 +46,7 @@ async fn assertions_about_any_transcript_are_judged() {
 #[tokio::test]
 async fn a_bad_answer_is_no_grading() {
     let shop = Workshop::new(EVALS);
-    let stored = StoredRun::read(shop.run("eval-1/with_skill/run-1"));
+    let stored = StoredRun::read(shop.run("eval-1/with_skill/run-1")).unwrap();
     let bad = json!({"summary": "fine"});
     let server = serve(vec![bad.clone(), bad]);
     let graded = grade_behaviour(

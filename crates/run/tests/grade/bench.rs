@@ -120,7 +120,7 @@ impl Workshop {
     }
 
     pub(crate) async fn grade(&self, run: &RunDir, judge: Option<&Judge>) -> Graded {
-        let stored = StoredRun::read(run.clone());
+        let stored = StoredRun::read(run.clone()).unwrap();
         let case: Case<'_> = self.suite.cases().next().unwrap();
         let skill = self.skill();
         let mut input = stored.input(&self.suite, case);

@@ -148,7 +148,7 @@ async fn a_judge_that_did_the_work_itself_is_warned_about() {
     let text = fs_err::read_to_string(run.transcript_file()).unwrap();
     let server = serve(vec![good(), good()]);
     let graded = shop.grade(&run, Some(&judge(&server, 1))).await;
-    assert_eq!(graded.warnings, Vec::<String>::new());
+    assert_eq!(graded.cautions, []);
     fs_err::write(
         run.transcript_file(),
         text.replace("claude-opus-4-5", "claude-sonnet-4-5-20250929"),
@@ -156,10 +156,10 @@ async fn a_judge_that_did_the_work_itself_is_warned_about() {
     .unwrap();
     let graded = shop.grade(&run, Some(&judge(&server, 1))).await;
     assert!(
-        graded.warnings[0].starts_with("the judge is the model that did the work"),
+        graded.cautions[0].to_string().starts_with("the judge is the model that does the work"),
         "{graded:?}"
     );
-    assert_eq!(checked(&graded)["grader"]["warnings"], json!(graded.warnings));
+    assert_eq!(checked(&graded)["grader"]["warnings"], json!([graded.cautions[0].to_string()]));
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_huge_transcript_is_digested_and_the_grading_says_what_is_missing() {
 async fn a_cancelled_grading_is_none() {
     let shop = Workshop::new(EVALS);
     let run = shop.run("eval-1/with_skill/run-1");
-    let stored = skillgauge_run::grade::StoredRun::read(run);
+    let stored = skillgauge_run::grade::StoredRun::read(run).unwrap();
     let server = serve(vec![good()]);
     let cancel = CancellationToken::new();
     cancel.cancel();

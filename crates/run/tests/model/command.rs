@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skillgauge_run::model::{AnswerFormat, Chance, ModelError, Phase};
+use skillgauge_run::model::{AnswerFormat, Chance, ModelError, Phase, connect};
 use skillgauge_testkit::agent::{AgentScript, Canned, DialectName, Step, install};
 use tempfile::TempDir;
 
@@ -120,18 +120,26 @@ async fn a_program_that_says_nothing_has_failed() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_named() {
+async fn a_program_that_is_not_there_is_named_before_it_is_asked() {
     let shop = Shop::new();
-    for program in ["no-such-judge", "./no-such-judge"] {
-        let failure = ask(&format!("command:{program}"), &access_in(shop.path()), &question())
-            .await
-            .unwrap_err();
-        assert!(
-            matches!(&failure.error, ModelError::NoProgram { program } if program.contains("no-such-judge")),
-            "{failure:?}"
-        );
-        assert_eq!(failure.attempts.len(), 1);
+    let open = |program: &str| {
+        connect(&format!("command:{program}").parse().unwrap(), &access_in(shop.path()))
+    };
+    for program in ["no-such-judge", "./no-such-judge", "/no/such/judge x"] {
+        let error = open(program).unwrap_err();
+        assert!(matches!(&error, ModelError::NoProgram { .. }), "{error:?}");
     }
+    fs_err::write(shop.path().join("plain.txt"), "no program").unwrap();
+    let error = open("./plain.txt").unwrap_err().to_string();
+    assert!(error.contains("chmod +x"), "{error}");
+    shop.script("exit 0");
+    open("./judge.sh").unwrap();
+    // One that is removed meanwhile is told by the answer.
+    let model = open("./judge.sh").unwrap();
+    fs_err::remove_file(shop.path().join("judge.sh")).unwrap();
+    let failure = model.answer(&question()).await.unwrap_err();
+    assert!(matches!(&failure.error, ModelError::NoProgram { .. }), "{failure:?}");
+    assert_eq!(failure.attempts.len(), 1);
 }
 
 #[tokio::test]

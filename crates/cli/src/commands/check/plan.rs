@@ -9,6 +9,7 @@ use skillgauge_core::suite_lint::{Examination, examine};
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::Suite;
 use skillgauge_run::check::{CheckJob, input_files};
+use skillgauge_run::grade::FindError;
 
 use crate::args::CheckArgs;
 use crate::printer::CommandError;
@@ -66,6 +67,10 @@ pub(super) fn plan(args: &CheckArgs) -> Result<Vec<(CheckTarget, CheckJob)>, Com
 fn prepare(folder: &Path, args: &CheckArgs) -> Result<Prepared, CommandError> {
     let iteration = Iteration::at(folder);
     let suite_file = args.evals.clone().unwrap_or_else(|| iteration.suite_file());
+    if args.evals.is_none() && !suite_file.is_file() {
+        let missing = FindError::NoSuite { iteration: folder.to_owned() };
+        return Err(CommandError::usage(missing.to_string(), missing.hint()));
+    }
     let suite = read_suite(&suite_file)?;
     let compiled = compile_suite(&suite).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(|problem| format!("  {problem}")).collect();

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use serde::Deserialize as _;
+use serde_json::Value;
 use skillgauge_format::part::Statement;
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::write;
@@ -30,7 +32,7 @@ pub(super) fn run(
     let judge = judge::open(session, args.judge.as_deref(), None, args.judge_votes)?;
     let work = grade_behaviour(&transcript, &assertions, &judge, &session.cancel);
     let graded = session.block_on(printer, work)?;
-    for warning in &graded.warnings {
+    for warning in &graded.cautions {
         printer.say(&format!("warning: {warning}"));
     }
     let grading = match graded.grading {
@@ -63,16 +65,16 @@ fn read_transcript(path: &Path, agent: Option<&str>) -> Result<Transcript, Comma
     })
 }
 
-/// A JSON array of texts or objects with a text, or one text on each line.
+/// A JSON array of texts or objects with a text, alone or as `assertions` of an object; or one text on each line.
 fn read_assertions(path: &Path) -> Result<Vec<Statement>, CommandError> {
     let bytes = read(path)?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches('\u{feff}').trim();
-    let statements: Vec<Statement> = if text.starts_with('[') {
-        serde_json::from_str(text).map_err(|error| {
+    let statements = if text.starts_with(['[', '{']) {
+        json_assertions(text).map_err(|message| {
             CommandError::usage(
-                format!("{}: {error}", path.display()),
-                "write [\"The agent ...\", {\"text\": \"It ...\"}], or one assertion on each line",
+                format!("{}: {message}", path.display()),
+                "write [\"The agent ...\", {\"text\": \"It ...\"}] or {\"assertions\": [...]}, or one assertion on each line",
             )
         })?
     } else {
@@ -83,6 +85,25 @@ fn read_assertions(path: &Path) -> Result<Vec<Statement>, CommandError> {
         return Err(CommandError::usage(message, "write one assertion on each line"));
     }
     Ok(statements)
+}
+
+/// What is wrong with it is said for people.
+fn json_assertions(text: &str) -> Result<Vec<Statement>, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let items = match value {
+        Value::Array(items) => items,
+        Value::Object(mut fields) => match fields.remove("assertions") {
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err("`assertions` is not a list".to_owned()),
+            None => return Err("the object has no list `assertions`".to_owned()),
+        },
+        _ => return Err("expected a list of assertions".to_owned()),
+    };
+    let statement = |(item, number): (Value, usize)| {
+        Statement::deserialize(item)
+            .map_err(|_| format!("assertion {number} is neither a text nor an object with a text"))
+    };
+    items.into_iter().zip(1..).map(statement).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {

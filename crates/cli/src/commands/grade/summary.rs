@@ -7,7 +7,7 @@ use skillgauge_core::text::printable;
 use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::EvalsGrading;
 use skillgauge_format::part::Configuration;
-use skillgauge_run::grade::{GradeTask, Graded, GradingFile, TaskEnd};
+use skillgauge_run::grade::{Caution, GradeTask, Graded, GradingFile, TaskEnd};
 use skillgauge_run::iteration::Spent;
 
 use crate::printer::CommandError;
@@ -31,7 +31,8 @@ pub(super) enum Judging {
 pub(super) struct Summary {
     judging: Judging,
     text: String,
-    warnings: Vec<String>,
+    /// What to know, and which runs it is about.
+    warnings: Vec<(Caution, Vec<String>)>,
     already: usize,
     passed: usize,
     failed: usize,
@@ -65,25 +66,33 @@ impl Summary {
             Judging::Wanted => &graded.judge_errors,
             Judging::Unwanted => &[],
         };
-        self.with_errors += usize::from(!errors.is_empty());
-        let is_passed = graded.file.as_ref().is_some_and(GradingFile::is_passed);
+        let is_open = !errors.is_empty();
+        self.with_errors += usize::from(is_open);
+        let has_failed = !graded.file.as_ref().is_some_and(GradingFile::is_passed);
         let is_baseline =
             matches!(task.id.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
-        self.passed += usize::from(is_passed);
-        self.failed += usize::from(!is_passed);
-        self.failed_with_skill += usize::from(!is_passed && !is_baseline);
-        let verdict = if is_passed { "pass" } else { "fail" };
+        self.passed += usize::from(!has_failed && !is_open);
+        self.failed += usize::from(has_failed);
+        self.failed_with_skill += usize::from(has_failed && !is_baseline);
+        // What nobody judged is neither a pass nor a fail; what was decided may have failed all the same.
+        let verdict = match (has_failed, is_open) {
+            (true, _) => "fail",
+            (false, true) => "open",
+            (false, false) => "pass",
+        };
         let (score, details) = describe(graded);
-        self.line(&format!("{verdict:<6} {id}: {score}"));
+        let open = if is_open { format!(", {} not judged", errors.len()) } else { String::new() };
+        self.line(&format!("{verdict:<6} {id}: {score}{open}"));
         for detail in details {
             self.line(&format!("       - {detail}"));
         }
         for error in errors {
             self.line(&format!("       ? {error}"));
         }
-        for warning in &graded.warnings {
-            if !self.warnings.contains(warning) {
-                self.warnings.push(warning.clone());
+        for caution in &graded.cautions {
+            match self.warnings.iter_mut().find(|(known, _)| known == caution) {
+                Some((_, runs)) => runs.push(id.clone()),
+                None => self.warnings.push((caution.clone(), vec![id.clone()])),
             }
         }
     }
@@ -116,8 +125,15 @@ impl Summary {
 
     /// What is not data: warnings and what was spent.
     pub(super) fn say(&self, spent: &Spent, printer: &Printer) {
-        for warning in &self.warnings {
-            printer.say(&format!("warning: {warning}"));
+        for (caution, runs) in &self.warnings {
+            let about = match runs.as_slice() {
+                [run] if caution.is_about_run() => format!("{run}: "),
+                [run, more @ ..] if caution.is_about_run() => {
+                    format!("{run} and {} more: ", more.len())
+                }
+                _ => String::new(),
+            };
+            printer.say(&format!("warning: {about}{caution}"));
         }
         if self.judging == Judging::Unwanted {
             printer.say("nobody judged: these gradings have the structural checks only");
@@ -159,7 +175,7 @@ fn describe(graded: &Graded) -> (String, Vec<String>) {
 
 fn describe_evals(grading: &EvalsGrading) -> (String, Vec<String>) {
     let mut score = format!("{} of {}", grading.summary.passed, grading.summary.total);
-    if let Some(rubric) = &grading.rubric_summary {
+    if let Some(rubric) = grading.rubric() {
         let _ = write!(score, ", rubric {}", rubric.weighted_mean);
     }
     let failed = grading.verdicts().filter(|verdict| !verdict.passed);

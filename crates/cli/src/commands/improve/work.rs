@@ -138,14 +138,7 @@ impl Work<'_> {
             .note(self.session, self.printer)?;
         let driven = &ran.driven;
         let lacking = driven.missing.len() + driven.not_graded.len();
-        if driven.judge_errors > 0 {
-            // The same command finds it unfinished, and asks the judge again for what it left open.
-            let mut record = ran.begun.iteration.record()?;
-            record.finished = None;
-            record.partial = Some(format!("the judge left {} gaps", driven.judge_errors));
-            ran.begun.iteration.write_record(&record)?;
-        }
-        if lacking > 0 || driven.judge_errors > 0 || self.session.cancel.is_cancelled() {
+        if !driven.is_complete() || self.session.cancel.is_cancelled() {
             let reason = driven.stopped.clone().unwrap_or_else(|| {
                 format!(
                     "{version} is not measured: {lacking} runs are missing or not graded, {} with gaps",

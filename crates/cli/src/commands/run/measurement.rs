@@ -7,6 +7,7 @@ use std::sync::Arc;
 use skillgauge_core::plan::Plan;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::agent::Executor;
+use skillgauge_run::grade::same_model;
 use skillgauge_run::iteration::{
     self, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
 };
@@ -63,6 +64,10 @@ impl<'m> Measurement<'m> {
 
     pub(in crate::commands) fn show_plan(&self) {
         plan::show_plan(&self.prepared, &self.asked, &self.target, self.printer);
+        let record = &self.prepared.record;
+        if let Some(warning) = same_model(record.model.as_deref(), record.judge.as_deref()) {
+            self.printer.say(&format!("warning: {warning}"));
+        }
     }
 
     /// Begins an iteration or goes on with it, and runs and grades what is left of it.

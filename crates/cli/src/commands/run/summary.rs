@@ -75,9 +75,7 @@ impl Ended<'_> {
     /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
     fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
         let mut record = self.ran.begun.record.clone();
-        let is_complete = self.ran.driven.missing.is_empty()
-            && self.ran.driven.not_graded.is_empty()
-            && self.shard.is_none();
+        let is_complete = self.ran.driven.is_complete() && self.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
             self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
@@ -102,10 +100,9 @@ impl Ended<'_> {
     /// Why an iteration is unfinished that nobody stopped.
     fn what_is_left(&self) -> String {
         let driven = &self.ran.driven;
-        match (driven.missing.len(), driven.not_graded.len(), self.shard) {
-            (0, 0, Some(shard)) => format!("only part {shard} of the plan is here"),
-            (0, not_graded, _) => format!("{not_graded} run{} not graded", are(not_graded)),
-            (missing, _, _) => format!("{missing} run{} no result", have(missing)),
+        match self.shard.filter(|_| driven.is_complete()) {
+            Some(shard) => format!("only part {shard} of the plan is here"),
+            None => driven.lacking(),
         }
     }
 
@@ -127,9 +124,11 @@ impl Ended<'_> {
             &self.ran.driven.missing,
         );
         say("runs could not be graded", &self.ran.driven.not_graded);
-        let is_incomplete =
-            !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty();
-        if is_incomplete {
+        if self.ran.driven.judge_errors > 0 {
+            let count = self.ran.driven.judge_errors;
+            printer.say(&format!("the judge gave no verdict on {count} expectations"));
+        }
+        if !self.ran.driven.is_complete() {
             printer.say(self.remedy);
         }
     }
@@ -171,7 +170,7 @@ impl Ended<'_> {
 
     fn code(&self, aggregate: &Aggregate) -> ExitCode {
         let driven = &self.ran.driven;
-        if !driven.missing.is_empty() || !driven.not_graded.is_empty() || driven.judge_errors > 0 {
+        if !driven.is_complete() {
             return ExitCode::Incomplete;
         }
         match aggregate.standing() {
@@ -180,14 +179,6 @@ impl Ended<'_> {
             Standing::Fine | Standing::Worse => ExitCode::Failure,
         }
     }
-}
-
-fn are(count: usize) -> &'static str {
-    if count == 1 { " is" } else { "s are" }
-}
-
-fn have(count: usize) -> &'static str {
-    if count == 1 { " has" } else { "s have" }
 }
 
 /// The benchmark of an iteration, which is written beside its runs.

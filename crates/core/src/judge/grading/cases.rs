@@ -9,8 +9,8 @@ use skillgauge_format::{Extra, Number, write};
 
 use super::convention::{front_matter, token_efficiency};
 use super::evals::claim;
-use super::evidence::Evidence;
-use super::vote::{Majority, Median};
+use super::evidence::{Scored, Unquoted};
+use super::vote::Majority;
 use super::{NotGraded, Votes};
 use crate::judge::answer::{CasesAnswer, JudgedConvention, JudgedScore, ids};
 use crate::judge::material::Corpus;
@@ -78,37 +78,13 @@ fn mean(scores: &[u8]) -> Option<Number> {
     Some(Number::Float(write::round_score(sum / f64::from(count))))
 }
 
-/// The highest score that does not pass: what is left of a passing score whose quotes are nowhere.
-const VOIDED: u8 = PASSING_SCORE - 1;
-
 fn judge_criterion(
     criterion: &str,
     given: &[&JudgedScore],
     corpus: &Corpus,
 ) -> Option<CriterionResult> {
-    let evidence: Vec<Evidence> =
-        given.iter().map(|vote| Evidence::look_up(corpus, &vote.quotes)).collect();
-    let counts = |(vote, evidence): (&&JudgedScore, &Evidence)| {
-        if evidence.holds() { vote.score } else { vote.score.min(VOIDED) }
-    };
-    let scores: Vec<u8> = given.iter().zip(&evidence).map(counts).collect();
-    let median = Median::of(&scores)?;
-    let (vote, evidence) = (given[median.speaker], &evidence[median.speaker]);
-    let described = evidence.describe(&vote.reasoning);
-    let objection = evidence.objection().filter(|_| vote.score >= PASSING_SCORE);
-    let reasoning = match &objection {
-        Some(objection) => format!("Pass voided: {objection}. {described}"),
-        None => described,
-    };
-    let mut result = CriterionResult::new(criterion, median.score, reasoning);
-    evidence.store(&mut result.extra);
-    if objection.is_some() {
-        result.extra.insert("evidence_found".to_owned(), false.into());
-        result.extra.insert("voided".to_owned(), true.into());
-        result.extra.insert("judged_score".to_owned(), vote.score.into());
-    }
-    median.store(&mut result.extra);
-    Some(result)
+    let Scored { score, text, extra } = Scored::of(given, Unquoted::Voided, corpus)?;
+    Some(CriterionResult { extra, ..CriterionResult::new(criterion, score, text) })
 }
 
 /// Two conventions are computed, three are judged.

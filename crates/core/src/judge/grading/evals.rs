@@ -9,8 +9,8 @@ use skillgauge_format::part::{Claim, GradedExpectation, Statement, Tally};
 use skillgauge_format::{Extra, Number, write};
 
 use super::Votes;
-use super::evidence::Evidence;
-use super::vote::{Majority, Median};
+use super::evidence::{Evidence, Scored, Unquoted};
+use super::vote::Majority;
 use crate::judge::answer::{
     EvalsAnswer, FeedbackAnswer, JudgedClaim, JudgedScore, JudgedStatement, JudgedVerdict,
     NotesAnswer, ids,
@@ -92,9 +92,13 @@ pub fn grade_evals(
         Need::Nothing => {}
         Need::Judge => grading.judge(subject.eval, votes),
     }
-    let rubric =
-        if need == Need::Judge { grading.rubric(subject.dimensions(), votes) } else { None };
+    let has_rubric = !subject.dimensions().is_empty();
+    let scores = match need {
+        Need::Judge => grading.rubric(subject.dimensions(), votes),
+        Need::Nothing | Need::Gated(_) => IndexMap::new(),
+    };
     let first = votes.answers.first().filter(|_| need == Need::Judge);
+    let claims = first.into_iter().flat_map(|answer| &answer.claims);
     let Grading { expectations, errors, .. } = grading;
     let passed = expectations.iter().filter(|expectation| expectation.passed).count() as u64;
     let mut extra = Extra::new();
@@ -105,14 +109,14 @@ pub fn grade_evals(
         summary: Tally::new(passed, expectations.len() as u64 - passed),
         expectations: Some(expectations),
         assertion_results: None,
-        rubric_summary: rubric.as_ref().and_then(|scores| summary(subject.dimensions(), scores)),
-        rubric_scores: rubric,
+        rubric_summary: has_rubric.then(|| summary(subject.dimensions(), &scores)),
+        rubric_scores: has_rubric.then_some(scores),
         execution_metrics: subject.metrics.cloned(),
         timing: subject.timing.map(without_total),
-        claims: first
-            .map(|answer| answer.claims.iter().map(|claimed| claim(claimed, corpus)).collect()),
+        // The seed's fields are there whoever was asked; nobody claims or suggests anything then.
+        claims: Some(claims.map(|claimed| claim(claimed, corpus)).collect()),
         user_notes_summary: first.map(|answer| notes(&answer.user_notes)),
-        eval_feedback: first.map(|answer| feedback(&answer.eval_feedback)),
+        eval_feedback: Some(feedback(first.map(|answer| &answer.eval_feedback))),
         judge_errors: (!errors.is_empty()).then_some(errors),
         extra,
     }
@@ -159,7 +163,7 @@ impl Grading<'_> {
         &mut self,
         dimensions: &[Dimension],
         votes: &Votes<EvalsAnswer>,
-    ) -> Option<IndexMap<String, RubricScore>> {
+    ) -> IndexMap<String, RubricScore> {
         let mut scores = IndexMap::new();
         for (id, dimension) in ids('D', dimensions.len()).zip(dimensions) {
             let given: Vec<&JudgedScore> =
@@ -171,7 +175,7 @@ impl Grading<'_> {
                 None => self.errors.push(format!("rubric {}: {}", dimension.name, votes.reason())),
             }
         }
-        (!scores.is_empty()).then_some(scores)
+        scores
     }
 }
 
@@ -230,14 +234,8 @@ pub(super) fn judge_statement(
 }
 
 fn judge_score(given: &[&JudgedScore], corpus: &Corpus) -> Option<RubricScore> {
-    let scores: Vec<u8> = given.iter().map(|vote| vote.score).collect();
-    let median = Median::of(&scores)?;
-    let vote = given[median.speaker];
-    let evidence = Evidence::look_up(corpus, &vote.quotes);
-    let mut extra = Extra::new();
-    evidence.store(&mut extra);
-    median.store(&mut extra);
-    Some(RubricScore { score: median.score, evidence: evidence.describe(&vote.reasoning), extra })
+    let Scored { score, text, extra } = Scored::of(given, Unquoted::Stands, corpus)?;
+    Some(RubricScore { score, evidence: text, extra })
 }
 
 /// The weighted mean of the dimensions; none when one of them has no score, since the rest would be another rubric.
@@ -291,8 +289,9 @@ fn notes(answer: &NotesAnswer) -> UserNotesSummary {
     }
 }
 
-fn feedback(answer: &FeedbackAnswer) -> EvalFeedback {
-    let suggestions = answer.suggestions.iter().filter(|given| !given.reason.trim().is_empty());
+fn feedback(answer: Option<&FeedbackAnswer>) -> EvalFeedback {
+    let suggestions = answer.into_iter().flat_map(|answer| &answer.suggestions);
+    let suggestions = suggestions.filter(|given| !given.reason.trim().is_empty());
     EvalFeedback {
         suggestions: Some(
             suggestions
@@ -304,7 +303,7 @@ fn feedback(answer: &FeedbackAnswer) -> EvalFeedback {
                 })
                 .collect(),
         ),
-        overall: Some(answer.overall.trim().to_owned()),
+        overall: Some(answer.map(|answer| answer.overall.trim().to_owned()).unwrap_or_default()),
         extra: Extra::new(),
     }
 }

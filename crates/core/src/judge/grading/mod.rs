@@ -50,6 +50,19 @@ impl<A> Votes<A> {
         self.answers.len() + self.failures.len()
     }
 
+    /// Drops the answers when no more than half of the votes that were wanted have one: what is left of a vote is not what
+    /// the user asked for, and must not decide.
+    pub fn require_majority(&mut self, wanted: usize) {
+        let answered = self.answers.len();
+        if answered == 0 || answered * 2 > wanted {
+            return;
+        }
+        let why = self.reason();
+        self.answers.clear();
+        self.failures =
+            vec![format!("only {answered} of {wanted} votes have an answer, no majority: {why}")];
+    }
+
     /// Why there is no answer at all.
     fn reason(&self) -> String {
         let mut failures = self.failures.clone();

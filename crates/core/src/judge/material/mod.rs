@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use skillgauge_format::transcript::Transcript;
 
 pub use blind::Blind;
-pub use corpus::Corpus;
+pub use corpus::{Corpus, Unfound};
 pub use fence::Fence;
 pub use outputs::{OutputsDigest, OutputsLeftOut};
 pub use transcript::{TranscriptDigest, TranscriptLeftOut};
@@ -98,11 +98,6 @@ impl Material {
             Some(found) => transcript::digest(found, blind, budget.transcript, &mut corpus),
             None => TranscriptDigest::absent(),
         };
-        // Our own lines, such as the list of files, may be quoted as well.
-        if let Some(digest) = &outputs {
-            corpus.add("list of files", &digest.text);
-        }
-        corpus.add("transcript", &transcript.text);
         let skill = sources.skill.map(|text| {
             let text = blind.apply(text);
             crate::text::cut_middle(&text, budget.skill).0

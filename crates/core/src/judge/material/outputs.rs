@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Budget;
 use super::blind::Blind;
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Whose};
 use super::fence::mark;
 use crate::text::{cut_middle, printable};
 
@@ -28,6 +28,9 @@ const MAX_FILES: usize = 10_000;
 const MAX_HELD: usize = 8 << 20;
 /// Folders within folders.
 const MAX_DEPTH: usize = 64;
+
+/// The list of no files.
+const NO_FILES: &str = "No files were produced.\n";
 
 /// Outputs within a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +102,7 @@ pub(super) fn digest(
     };
     let mut text = String::new();
     list(&found, beyond, budget.listed, &mut text, &mut left_out);
+    add_names(&found, corpus);
     show(&found, budget, &mut text, &mut left_out);
     let is_complete =
         OutputsLeftOut { of_files: 0, ..left_out.clone() } == OutputsLeftOut::default();
@@ -178,6 +182,37 @@ fn read_text(file: &Path, most: u64) -> std::io::Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
+/// That a file is there is shown by its name, as it stands in the list and before its contents.
+fn add_names(found: &[Found], corpus: &mut Corpus) {
+    if found.is_empty() {
+        // Nothing else shows that nothing was made.
+        return corpus.add("list of files", NO_FILES);
+    }
+    let lines: Vec<(&str, String)> =
+        found.iter().map(|file| (file.name.as_str(), file.about())).collect();
+    let listed = lines.iter().flat_map(|(name, about)| {
+        [(Whose::Ours, "\n- "), (Whose::Theirs, *name), (Whose::Ours, about.as_str())]
+    });
+    corpus.add_pieces("list of files", listed);
+    let headed = lines
+        .iter()
+        .flat_map(|(name, _)| [(Whose::Ours, "\n--- outputs/"), (Whose::Theirs, *name)]);
+    corpus.add_pieces("list of files", headed);
+}
+
+impl Found {
+    /// What the list says of it, behind its name.
+    fn about(&self) -> String {
+        let about = match self.content {
+            Content::Text { .. } => "",
+            Content::Binary => ", not text",
+            Content::Link => ", a link",
+            Content::Unreadable => ", cannot be read",
+        };
+        format!(" ({} bytes{about})", self.size)
+    }
+}
+
 fn list(
     found: &[Found],
     beyond: u64,
@@ -186,18 +221,12 @@ fn list(
     left_out: &mut OutputsLeftOut,
 ) {
     if found.is_empty() {
-        text.push_str("No files were produced.\n");
+        text.push_str(NO_FILES);
         return;
     }
     let _ = writeln!(text, "Files produced: {}", left_out.of_files);
     for file in found.iter().take(listed) {
-        let about = match file.content {
-            Content::Text { .. } => "",
-            Content::Binary => ", not text",
-            Content::Link => ", a link",
-            Content::Unreadable => ", cannot be read",
-        };
-        let _ = writeln!(text, "- {} ({} bytes{about})", file.name, file.size);
+        let _ = writeln!(text, "- {}{}", file.name, file.about());
     }
     let unlisted = found.len().saturating_sub(listed) as u64 + beyond;
     if unlisted > 0 {

@@ -4,6 +4,7 @@
 //! that show errors are kept first, then the beginning and the end. What is missing is said where it is missing, and
 //! counted for the grading.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use skillgauge_format::transcript::{
 };
 
 use super::blind::Blind;
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Whose};
 use super::fence::mark;
 use crate::text::cut_middle;
 
@@ -63,6 +64,8 @@ impl TranscriptDigest {
 
 /// One event as text.
 struct Entry {
+    /// The pieces that `text` is made of.
+    pieces: Vec<Piece>,
     text: String,
     is_error: bool,
     is_last_words: bool,
@@ -75,11 +78,14 @@ pub(super) fn digest(
     corpus: &mut Corpus,
 ) -> TranscriptDigest {
     let (entries, mark) = entries(transcript, blind);
-    for entry in &entries {
-        corpus.add("transcript", &entry.text);
-    }
-    let end = ending(transcript, blind);
-    corpus.add("transcript", &end);
+    let ending = ending(transcript, blind);
+    let between = (Whose::Ours, "\n");
+    let pieces = entries.iter().flat_map(|entry| {
+        entry.pieces.iter().map(|(whose, text)| (*whose, text.as_str())).chain([between])
+    });
+    let last = ending.iter().map(|(whose, text)| (*whose, text.as_str()));
+    corpus.add_pieces("transcript", pieces.chain(last));
+    let end = joined(&ending);
     let begin = format!("Each event begins with its number and the mark {mark}.\n");
     let room = budget.saturating_sub(begin.len() + end.len());
     let total: usize = entries.iter().map(|entry| entry.text.len() + 1).sum();
@@ -197,6 +203,13 @@ fn write_gap(gap: u64, text: &mut String) {
     }
 }
 
+/// A piece of what is shown, and who wrote it.
+type Piece = (Whose, String);
+
+fn joined(pieces: &[Piece]) -> String {
+    pieces.iter().map(|(_, text)| text.as_str()).collect()
+}
+
 /// All events as texts, and the mark that each of them begins with: a tool's output could tell of events that never were,
 /// but it cannot know the mark.
 fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
@@ -204,22 +217,43 @@ fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
         event.sub_agent.is_none() && matches!(event.kind, EventKind::Text { .. })
     });
     let describe = |event: &Event| {
-        let mut text = String::new();
+        let mut pieces = Vec::new();
         if let Some(sub_agent) = &event.sub_agent {
-            let _ = write!(text, " sub-agent {sub_agent}:");
+            pieces.push((Whose::Ours, format!(" sub-agent {sub_agent}:")));
         }
-        describe(&event.kind, &mut text);
-        blind.apply(text.trim_end()).into_owned()
+        pieces.extend(describe(&event.kind));
+        for (_, text) in &mut pieces {
+            if let Cow::Owned(blinded) = blind.apply(text) {
+                *text = blinded;
+            }
+        }
+        trim_end(&mut pieces);
+        pieces
     };
-    let texts: Vec<String> = transcript.events.iter().map(describe).collect();
+    let described: Vec<Vec<Piece>> = transcript.events.iter().map(describe).collect();
+    let texts: Vec<String> = described.iter().map(|pieces| joined(pieces)).collect();
     let mark = mark(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-    let make = |((index, event), text): ((usize, &Event), &String)| Entry {
-        text: format!("[{} {mark}]{text}", event.index),
-        is_error: is_error(&event.kind),
-        is_last_words: Some(index) == last_words,
+    let make = |((index, event), mut pieces): ((usize, &Event), Vec<Piece>)| {
+        pieces.insert(0, (Whose::Ours, format!("[{} {mark}]", event.index)));
+        Entry {
+            text: joined(&pieces),
+            pieces,
+            is_error: is_error(&event.kind),
+            is_last_words: Some(index) == last_words,
+        }
     };
-    let entries = transcript.events.iter().enumerate().zip(&texts).map(make).collect();
+    let entries = transcript.events.iter().enumerate().zip(described).map(make).collect();
     (entries, mark)
+}
+
+fn trim_end(pieces: &mut Vec<Piece>) {
+    while let Some((_, text)) = pieces.last_mut() {
+        text.truncate(text.trim_end().len());
+        if !text.is_empty() {
+            return;
+        }
+        pieces.pop();
+    }
 }
 
 fn is_error(kind: &EventKind) -> bool {
@@ -240,63 +274,68 @@ fn is_error(kind: &EventKind) -> bool {
     }
 }
 
-fn describe(kind: &EventKind, text: &mut String) {
-    // Writing to a text cannot fail.
-    let _ = match kind {
-        EventKind::Text { text: said } => write!(text, " the agent says\n{said}"),
-        EventKind::Thinking { text: thought } => write!(text, " the agent thinks\n{thought}"),
+/// An event in pieces: what the agent and its tools said, and our words about it.
+fn describe(kind: &EventKind) -> Vec<Piece> {
+    let ours = |text: &str| (Whose::Ours, text.to_owned());
+    let theirs = |text: &str| (Whose::Theirs, text.to_owned());
+    let or_nothing = |text: &Option<String>| theirs(text.as_deref().unwrap_or_default());
+    match kind {
+        EventKind::Text { text } => vec![ours(" the agent says\n"), theirs(text)],
+        EventKind::Thinking { text } => vec![ours(" the agent thinks\n"), theirs(text)],
         EventKind::ToolCall(call) => {
-            let _ = write!(text, " calls {}", call.name);
-            describe_input(&call.input, text);
-            Ok(())
+            let mut input = String::new();
+            describe_input(&call.input, &mut input);
+            vec![ours(" calls "), theirs(&call.name), theirs(&input)]
         }
         EventKind::ToolResult(result) => {
             let status = match result.status {
-                ToolStatus::Ok => "result",
-                ToolStatus::Error => "FAILED",
+                ToolStatus::Ok => " result\n",
+                ToolStatus::Error => " FAILED\n",
             };
-            write!(text, " {status}\n{}", result.output)
+            vec![ours(status), theirs(&result.output)]
         }
         EventKind::SkillLoad(load) => {
             let state = match load.state {
-                SkillState::Asked => "asked for",
-                SkillState::Loaded => "loaded",
-                SkillState::Denied => "denied",
-                SkillState::Failed => "could not be loaded",
+                SkillState::Asked => " asked for ",
+                SkillState::Loaded => " loaded ",
+                SkillState::Denied => " denied ",
+                SkillState::Failed => " could not be loaded ",
             };
-            let note = load.note.as_deref().unwrap_or_default();
-            write!(text, " skill {} {state} {note}", load.name)
+            vec![ours(" skill "), theirs(&load.name), ours(state), or_nothing(&load.note)]
         }
-        EventKind::SkillTouch(touch) => write!(text, " touches a file of skill {}", touch.name),
+        EventKind::SkillTouch(touch) => {
+            vec![ours(" touches a file of skill "), theirs(&touch.name)]
+        }
         EventKind::SubAgentStart(start) => {
-            let task = start.task.as_deref().unwrap_or_default();
-            write!(text, " starts sub-agent {} {task}", start.id)
+            let id = start.id.to_string();
+            vec![ours(" starts sub-agent "), theirs(&id), ours(" "), or_nothing(&start.task)]
         }
         EventKind::SubAgentEnd(end) => {
-            write!(
-                text,
-                " sub-agent {} ended {}",
-                end.id,
-                end.status.as_deref().unwrap_or_default()
-            )
+            let id = end.id.to_string();
+            vec![ours(" sub-agent "), theirs(&id), ours(" ended "), or_nothing(&end.status)]
         }
-        EventKind::Retry(retry) => write!(text, " the model is asked again ({})", retry.reason),
+        EventKind::Retry(retry) => {
+            vec![ours(&format!(" the model is asked again ({})", retry.reason))]
+        }
         EventKind::PermissionDenied(denial) => {
-            let message = denial.message.as_deref().unwrap_or_default();
-            write!(text, " DENIED {} {message}", denial.tool)
+            vec![ours(" DENIED "), theirs(&denial.tool), ours(" "), or_nothing(&denial.message)]
         }
-        EventKind::Error(error) => write!(text, " ERROR {}: {}", error.reason, error.message),
+        EventKind::Error(error) => {
+            vec![ours(&format!(" ERROR {}: ", error.reason)), theirs(&error.message)]
+        }
         EventKind::FileChange(change) => {
             let done = match change.change {
-                FileChangeKind::Add => "created",
-                FileChangeKind::Update => "changed",
-                FileChangeKind::Delete => "deleted",
-                FileChangeKind::Write => "written",
+                FileChangeKind::Add => " file created: ",
+                FileChangeKind::Update => " file changed: ",
+                FileChangeKind::Delete => " file deleted: ",
+                FileChangeKind::Write => " file written: ",
             };
-            write!(text, " file {done}: {}", change.path)
+            vec![ours(done), theirs(&change.path)]
         }
-        EventKind::Unknown(unknown) => write!(text, " (not understood) {}", unknown.raw),
-    };
+        EventKind::Unknown(unknown) => {
+            vec![ours(" (not understood) "), theirs(&unknown.raw.to_string())]
+        }
+    }
 }
 
 /// What a tool was given: texts as they are and not as JSON, so that they can be quoted.
@@ -319,14 +358,18 @@ fn describe_input(input: &Value, text: &mut String) {
 }
 
 /// How it ended. An agent that did not complete is part of what is judged.
-fn ending(transcript: &Transcript, blind: &Blind) -> String {
+fn ending(transcript: &Transcript, blind: &Blind) -> Vec<Piece> {
     let end = &transcript.end;
-    let mut text = match end.outcome {
-        Outcome::Completed => "The agent completed its work.".to_owned(),
-        outcome => format!("The agent did not complete its work: {outcome} ({}).", end.reason),
-    };
+    let mut pieces = vec![(
+        Whose::Ours,
+        match end.outcome {
+            Outcome::Completed => "The agent completed its work.".to_owned(),
+            outcome => format!("The agent did not complete its work: {outcome} ({}).", end.reason),
+        },
+    )];
     if let Some(message) = end.message.as_ref().filter(|_| end.outcome != Outcome::Completed) {
-        let _ = write!(text, " {}", cut_middle(&blind.apply(message), 500).0);
+        pieces.push((Whose::Ours, " ".to_owned()));
+        pieces.push((Whose::Theirs, cut_middle(&blind.apply(message), 500).0));
     }
     // Some agents give their answer only at the end.
     let is_said = |words: &str| {
@@ -337,9 +380,10 @@ fn ending(transcript: &Transcript, blind: &Blind) -> String {
     if let Some(words) = end.final_text.as_deref().map(str::trim).filter(|words| !words.is_empty())
         && !is_said(words)
     {
-        let _ = write!(text, "\nIts last words:\n{}", cut_middle(&blind.apply(words), 8000).0);
+        pieces.push((Whose::Ours, "\nIts last words:\n".to_owned()));
+        pieces.push((Whose::Theirs, cut_middle(&blind.apply(words), 8000).0));
     }
-    text
+    pieces
 }
 
 #[cfg(test)]
