@@ -26,6 +26,7 @@ mod route;
 mod run;
 mod run_files;
 mod run_real;
+mod run_told;
 mod schema;
 mod scratch;
 mod transcript;

@@ -26,7 +26,7 @@ echo '{"type":"result","text":"done"}'
 "#;
 
 /// Passes whatever shows a greeting.
-const JUDGE: &str = r#"#!/bin/sh
+pub(crate) const JUDGE: &str = r#"#!/bin/sh
 if grep -q "Hello, reader"; then
   echo '{"expectations":{"E1":{"reasoning":"greets","quotes":["Hello, reader"],"verdict":"pass"}},"claims":[],"user_notes":{"uncertainties":[],"needs_review":[],"workarounds":[]},"eval_feedback":{"suggestions":[],"overall":""}}'
 else

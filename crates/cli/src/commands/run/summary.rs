@@ -4,14 +4,15 @@ use std::io::Write as _;
 use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
+use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::plan::{RunId, Shard};
 use skillgauge_core::workspace::Iteration;
-use skillgauge_format::evals::Benchmark;
+use skillgauge_format::evals::{Benchmark, EvalsGrading};
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::agent::timestamp;
 
-use super::Ran;
+use super::{Ran, plural};
 use crate::args::RunFormat;
 use crate::commands::Outcome;
 use crate::printer::CommandError;
@@ -40,6 +41,7 @@ impl Ended<'_> {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
         self.say_missing(printer, SAME);
+        let undecided = self.undecided();
         self.say_spent(printer);
         if is_interrupted {
             printer.say("the same command goes on where this one stopped");
@@ -47,11 +49,25 @@ impl Ended<'_> {
         }
         if self.ran.driven.results == 0 {
             printer.say("no run has a result, so there is nothing to tell");
+            // A CI system that gets nothing would not show that something was to be tested.
+            if matches!(self.out_format, RunFormat::Junit | RunFormat::Github) {
+                let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
+                self.print(&aggregate, None, printer)?;
+            }
             return Ok(ExitCode::Incomplete);
         }
         let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
-        self.print(&aggregate, printer)?;
+        self.print(&aggregate, undecided.as_ref(), printer)?;
+        if let Some(undecided) = undecided {
+            undecided.say(self.ran, printer);
+        }
         Ok(self.code(&aggregate))
+    }
+
+    /// What the judge left open; nothing when it left nothing.
+    fn undecided(&self) -> Option<Undecided> {
+        let found = (self.ran.driven.judge_errors > 0).then(|| Undecided::read(self.ran));
+        found.filter(|found| found.expectations > 0)
     }
 
     /// Notes what became of the iteration, and says what is missing; `conclude` without the benchmark.
@@ -69,18 +85,24 @@ impl Ended<'_> {
     /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
     fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
         let mut record = self.ran.begun.record.clone();
-        let is_complete = self.ran.driven.missing.is_empty()
-            && self.ran.driven.not_graded.is_empty()
+        let driven = &self.ran.driven;
+        let is_complete = driven.missing.is_empty()
+            && driven.not_graded.is_empty()
+            // What was not judged is left to do: the same command asks the judge again.
+            && driven.judge_errors == 0
             && self.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
             self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
         }
-        record.partial = match (&self.ran.driven.stopped, is_interrupted) {
+        record.partial = match (&driven.stopped, is_interrupted) {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),
             (None, true) => Some("interrupted".to_owned()),
-            (None, false) => Some(format!("{} runs have no result", self.ran.driven.missing.len())),
+            (None, false) if driven.missing.is_empty() && driven.judge_errors > 0 => {
+                Some(format!("{} expectations were not judged", driven.judge_errors))
+            }
+            (None, false) => Some(format!("{} runs have no result", driven.missing.len())),
         };
         let models = self
             .ran
@@ -136,8 +158,17 @@ impl Ended<'_> {
         ));
     }
 
-    fn print(&self, aggregate: &Aggregate, printer: &Printer) -> Result<(), CommandError> {
+    fn print(
+        &self,
+        aggregate: &Aggregate,
+        undecided: Option<&Undecided>,
+        printer: &Printer,
+    ) -> Result<(), CommandError> {
         let text = match self.out_format {
+            // What is left when a judge decided nothing are the checks, and their rate is not that of the runs.
+            RunFormat::Text if undecided.is_some_and(|found| found.answered == 0) => {
+                "no rate: the judge decided nothing\n".to_owned()
+            }
             RunFormat::Text => aggregate.summary_text(printer.style()),
             RunFormat::Markdown => aggregate.to_markdown(),
             RunFormat::Json => aggregate
@@ -183,14 +214,63 @@ pub(in crate::commands) fn aggregate(
     let (aggregate, _) = benchmark::write(iteration.root(), &settings).map_err(|error| {
         let hint = match error {
             BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
-            BenchmarkError::Unreadable { .. }
-            | BenchmarkError::Changed { .. }
-            | BenchmarkError::NoRuns { .. }
-            | BenchmarkError::NotJson { .. } => "please report this",
+            // There were runs a moment ago.
+            BenchmarkError::Unreadable { .. } | BenchmarkError::NoRuns { .. } => {
+                "something else changed the folder; put it back, or run the same command again"
+            }
+            BenchmarkError::Changed { .. } | BenchmarkError::NotJson { .. } => error.hint(),
         };
         CommandError::usage(error.to_string(), hint)
     })?;
     Ok(aggregate)
+}
+
+/// What a judge that was asked did not decide, as the gradings have it.
+#[derive(Debug, Default)]
+struct Undecided {
+    expectations: usize,
+    runs: usize,
+    /// Runs for which the judge gave an answer that could be used, be it to a part.
+    answered: usize,
+    first: Option<String>,
+}
+
+impl Undecided {
+    fn read(ran: &Ran) -> Self {
+        let mut found = Self::default();
+        for id in ran.plan.runs() {
+            let Ok(bytes) = fs_err::read(ran.begun.iteration.run_dir(id).grading_file()) else {
+                continue;
+            };
+            let Ok(grading) = skillgauge_format::read::<EvalsGrading>(&bytes) else { continue };
+            let grading = grading.value;
+            let Some(grader) = GraderRecord::load(&grading.extra) else { continue };
+            if grader.model.is_none() {
+                continue;
+            }
+            found.answered += usize::from(grader.failed_votes < grader.votes);
+            let errors = grading.judge_errors.unwrap_or_default();
+            found.runs += usize::from(!errors.is_empty());
+            found.expectations += errors.len();
+            found.first = found.first.take().or_else(|| errors.into_iter().next());
+        }
+        found
+    }
+
+    fn say(&self, ran: &Ran, printer: &Printer) {
+        let (expectations, runs) = (self.expectations, self.runs);
+        printer.say(&format!(
+            "{expectations} expectation{} of {runs} run{} {} not judged and in no rate: {}",
+            plural(expectations),
+            plural(runs),
+            if expectations == 1 { "was" } else { "were" },
+            self.first.as_deref().unwrap_or("the judge gave no reason"),
+        ));
+        printer.say(&format!(
+            "the same command asks the judge again, and runs nothing again; so does `skillgauge grade {}`",
+            ran.begun.iteration.root().display()
+        ));
+    }
 }
 
 /// The benchmark with its runs, as it was just written.

@@ -1,0 +1,123 @@
+//! What a run tells: the test report of a CI system, the end text, the plan. Nothing that was not measured is green.
+
+use std::process::Output;
+
+use crate::command::Project;
+use crate::run::{ITERATION, calls, greeter, json, run, script, set_agent, stderr};
+
+/// An agent that crashes for reader 2 and meets a limit for reader 3.
+const TROUBLE: &str = r#"
+case "$prompt" in
+  *"number 2"*) exit 3;;
+  *"number 3"*) echo '{"type":"error","status":429,"message":"rate limit exceeded","reason":"rate_limit"}'; exit 1;;
+esac"#;
+
+const ONCE: [&str; 6] = ["--runs", "1", "--baseline", "none", "--retries", "0"];
+
+fn trouble() -> Project {
+    let project = greeter();
+    set_agent(&project, TROUBLE);
+    let text = String::from_utf8(project.read("agent.sh")).unwrap();
+    script(&project, "agent.sh", &text.replace("cat > /dev/null", "prompt=$(cat)"));
+    project
+}
+
+/// A judge that says nothing that could be used.
+fn dumb_judge(project: &Project) {
+    script(project, "judge.sh", "#!/bin/sh\ncat > /dev/null\necho 'I will not answer'\n");
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Name, time and the child of each test; the numbers of the suite.
+fn tests(xml: &str) -> (Vec<(String, f64, Option<String>)>, [String; 3]) {
+    let document = roxmltree::Document::parse(xml).unwrap();
+    let suite = document.descendants().find(|node| node.has_tag_name("testsuite")).unwrap();
+    let numbers = ["tests", "failures", "errors"].map(|name| suite.attribute(name).unwrap().into());
+    let cases = suite.children().filter(|node| node.has_tag_name("testcase"));
+    let cases = cases.map(|case| {
+        let time = case.attribute("time").unwrap();
+        assert!(!time.starts_with('-'), "{time}");
+        let child = case.children().find(roxmltree::Node::is_element);
+        let child = child.map(|child| {
+            format!("{}: {}", child.tag_name().name(), child.attribute("message").unwrap())
+        });
+        (case.attribute("name").unwrap().to_owned(), time.parse().unwrap(), child)
+    });
+    (cases.collect(), numbers)
+}
+
+#[test]
+fn a_case_is_one_test_and_what_was_not_measured_is_an_error_of_it() {
+    let project = trouble();
+    let output =
+        run(&project, &[&ONCE[..], &["--case", "[123]", "--out-format", "junit"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let (cases, numbers) = tests(&stdout(&output));
+    assert_eq!(numbers, ["3", "0", "2"], "{}", stdout(&output));
+    let child = |index: usize| cases[index].2.as_deref().unwrap_or("green");
+    assert_eq!((cases[0].0.as_str(), child(0)), ("1", "green"));
+    assert!(
+        child(1).starts_with("error: not measured as a whole: with_skill run 1: failed"),
+        "{cases:?}"
+    );
+    assert!(child(2).contains("with_skill run 1: rate_limited"), "{cases:?}");
+
+    let output =
+        run(&project, &[&ONCE[..], &["--case", "[123]", "--out-format", "github"]].concat());
+    let text = stdout(&output);
+    let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
+    assert_eq!(errors.len(), 2, "{text}");
+    assert!(errors[0].starts_with("::error title=2::not measured as a whole"), "{text}");
+}
+
+#[test]
+fn a_suite_without_any_result_still_has_its_tests() {
+    let project = trouble();
+    let output = run(&project, &[&ONCE[..], &["--case", "2", "--out-format", "junit"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let (cases, numbers) = tests(&stdout(&output));
+    assert_eq!((cases.len(), numbers), (1, ["1", "0", "1"].map(str::to_owned)));
+}
+
+#[test]
+fn what_the_judge_could_not_decide_is_never_green_and_is_said_with_the_way_out() {
+    let project = greeter();
+    dumb_judge(&project);
+    let output = run(&project, &[&ONCE[..], &["--case", "[12]"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let told = stderr(&output);
+    assert!(told.contains("2 expectations of 2 runs were not judged"), "{told}");
+    assert!(told.contains("The reader is greeted: "), "the first reason: {told}");
+    assert!(told.contains("the same command asks the judge again"), "{told}");
+    assert!(told.contains("`skillgauge grade ") && told.contains(ITERATION), "{told}");
+    assert_eq!(stdout(&output), "no rate: the judge decided nothing\n");
+
+    let more = ["--case", "[12]", "--out-format", "junit"];
+    let (cases, numbers) = tests(&stdout(&run(&project, &[&ONCE[..], &more].concat())));
+    assert_eq!(numbers, ["2", "0", "2"], "{cases:?}");
+    assert!(cases[0].2.as_deref().unwrap().contains("with_skill run 1: not judged:"), "{cases:?}");
+    let more = ["--case", "[12]", "--out-format", "github"];
+    let text = stdout(&run(&project, &[&ONCE[..], &more].concat()));
+    assert!(text.starts_with("::error title=1::not measured as a whole"), "{text}");
+
+    let before = calls(&project);
+    script(&project, "judge.sh", crate::run::JUDGE);
+    let output = run(&project, &[&ONCE[..], &["--case", "[12]"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert_eq!(calls(&project), before, "what was run is only judged");
+    assert!(json(&project, &format!("{ITERATION}/iteration.json"))["finished"].is_string());
+}
+
+#[test]
+fn who_wants_no_judge_gets_a_green_test() {
+    let project = greeter();
+    let args = ["run", "greeter", "--agent", "command:./agent.sh", "--judge", "none"];
+    let output =
+        project.output(&[&args[..], &ONCE, &["--case", "1", "--out-format", "junit"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let (cases, numbers) = tests(&stdout(&output));
+    assert_eq!(numbers, ["1", "0", "0"], "{cases:?}");
+}
