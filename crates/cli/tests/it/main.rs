@@ -24,6 +24,7 @@ mod package;
 mod report;
 mod route;
 mod run;
+mod run_cases;
 mod run_files;
 mod run_real;
 mod run_told;

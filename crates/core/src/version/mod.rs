@@ -32,6 +32,7 @@ use crate::workspace::{Holder, Workspace, WorkspaceLock};
 pub use content::ContentHash;
 pub(crate) use content::{Content, EntryKind, is_junk};
 pub use error::VersionError;
+pub use history::{hash_of_skill, hash_of_version};
 pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
 pub(crate) use platform::{FileMode, create_file, link, mode_of, open_file, temporary_file};

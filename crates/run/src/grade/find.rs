@@ -219,7 +219,7 @@ impl Kept {
             (None, Configuration::OldSkill) => (None, 0),
             (None, _) => {
                 let kept = record.map(|record| PathBuf::from(&record.skill_path));
-                let version = record.and_then(|record| record.version).unwrap_or_default();
+                let version = record.map(IterationRecord::graded_version).unwrap_or_default();
                 (instead.skill.clone().or(kept), version)
             }
         };

@@ -97,7 +97,7 @@ impl<'m> Measurement<'m> {
 
     /// The number under which gradings are kept.
     pub(in crate::commands) fn version(&self) -> u64 {
-        request::graded_version(&self.prepared, &self.target)
+        self.prepared.record.graded_version()
     }
 
     /// Begins an iteration or goes on with it. The caller holds the workspace's lock.
