@@ -51,6 +51,7 @@ fn a_run_of_an_old_version_is_judged_by_that_version() {
     let (old, new) = (read("old_skill"), read("with_skill"));
     assert_eq!((&old["version"], &new["version"]), (&0.into(), &1.into()));
     assert_ne!(details(&old), details(&new));
+    assert_eq!(old["convention_compliance"]["frontmatter"]["passed"], true, "{old:#}");
 
     let again = ["grade", ITERATION, "--force", "--judge", "command:./judge.sh"];
     assert_eq!(project.exit_code(&again), Some(0));

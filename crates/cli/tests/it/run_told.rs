@@ -121,3 +121,37 @@ fn who_wants_no_judge_gets_a_green_test() {
     let (cases, numbers) = tests(&stdout(&output));
     assert_eq!(numbers, ["1", "0", "0"], "{cases:?}");
 }
+
+#[test]
+fn a_baseline_that_cannot_be_taken_over_leaves_nothing_behind() {
+    let project = greeter();
+    let one = ["--runs", "1", "--case", "1"];
+    let none = run(&project, &[&one[..], &["--baseline-from", "1"]].concat());
+    assert!(
+        stderr(&none).contains("there is no iteration-1; nothing was run"),
+        "{}",
+        stderr(&none)
+    );
+    assert!(!project.path().join("greeter-workspace").exists());
+    run(&project, &one);
+    let before = calls(&project);
+    for (more, why) in [
+        (&["--baseline-from", "99"][..], "there is no iteration-99; there is iteration-1"),
+        (
+            &["--baseline-from", "1", "--baseline", "none"],
+            "cannot be used: there is no baseline to be run now",
+        ),
+        (&["--baseline-from", "1", "--case", "2"], "the list of cases was 1 and is 1, 2 now"),
+    ] {
+        let refused = run(&project, &[&one[..], more].concat());
+        assert_eq!(refused.status.code(), Some(2), "{}", project.shown(&refused));
+        assert!(stderr(&refused).contains(why), "{}", stderr(&refused));
+    }
+    assert_eq!(calls(&project), before);
+    assert!(!project.path().join("greeter-workspace/iteration-2").exists());
+
+    run(&project, &[&one[..], &["--fresh", "--baseline", "none", "--max-calls", "1"]].concat());
+    let other = run(&project, &[&one[..], &["--resume"]].concat());
+    let told = stderr(&other);
+    assert!(told.contains("the baseline was none and is without the skill now"), "{told}");
+}

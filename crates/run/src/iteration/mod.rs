@@ -25,7 +25,7 @@ mod store;
 mod work;
 
 pub use alone::carry_out;
-pub use baseline::{BaselineRefused, take_over};
+pub use baseline::{BaselineRefused, TakeOver};
 pub use begin::{BeginError, Begun, Continuation, begin};
 pub use budget::{Budget, Spent};
 pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};

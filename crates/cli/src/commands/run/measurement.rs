@@ -8,7 +8,8 @@ use skillgauge_core::plan::Plan;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::agent::Executor;
 use skillgauge_run::iteration::{
-    self, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
+    self, BaselineRefused, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
+    TakeOver,
 };
 use skillgauge_run::pool::RetryRules;
 
@@ -27,6 +28,8 @@ use crate::{Printer, keep};
 pub(in crate::commands) struct Measurement<'m> {
     pub(in crate::commands) target: Target,
     pub(in crate::commands) prepared: Prepared,
+    /// What need not be run, because another iteration has it.
+    taken: Option<TakeOver>,
     args: &'m RunArgs,
     pub(in crate::commands) session: &'m Session,
     printer: &'m Printer,
@@ -54,7 +57,8 @@ impl<'m> Measurement<'m> {
         let executor = Arc::new(session.executor());
         let asked = Asked::new(args, &target, session, &executor, printer, judging)?;
         let prepared = asked.prepare()?;
-        Ok(Self { target, prepared, args, session, printer, asked, executor })
+        let taken = take_over(args, &target, &prepared)?;
+        Ok(Self { target, prepared, taken, args, session, printer, asked, executor })
     }
 
     pub(in crate::commands) fn warn_unstored(&self) {
@@ -111,19 +115,31 @@ impl<'m> Measurement<'m> {
         let begun = iteration::begin(workspace, &self.prepared, continuation)
             .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
         plan::say_begun(&begun, self.printer);
-        if let Some(number) = self.args.baseline_from {
-            let from = workspace.iteration(number);
-            let copied = iteration::take_over(&from, &begun.iteration, &begun.record);
-            let copied = copied.map_err(|error| {
-                CommandError::usage(
-                    error.to_string(),
-                    "leave --baseline-from out to run the baseline again",
-                )
-            })?;
+        if let (Some(taken), Some(number)) = (&self.taken, self.args.baseline_from) {
+            let copied = taken.copy_into(&begun.iteration).map_err(workspace_error)?;
             self.printer.say(&format!(
                 "{copied} runs of the baseline were taken over from iteration-{number}"
             ));
         }
         Ok(begun)
     }
+}
+
+/// What `--baseline-from` names, if it can be used.
+fn take_over(
+    args: &RunArgs,
+    target: &Target,
+    prepared: &Prepared,
+) -> Result<Option<TakeOver>, CommandError> {
+    let Some(number) = args.baseline_from else { return Ok(None) };
+    let taken = TakeOver::plan(&target.workspace, number, &prepared.record);
+    taken.map(Some).map_err(|error| {
+        let hint = match &error {
+            BaselineRefused::Workspace(error) => error.hint(),
+            BaselineRefused::Unknown { .. } | BaselineRefused::Differs { .. } => {
+                "leave --baseline-from out to run the baseline again"
+            }
+        };
+        CommandError::usage(error.to_string(), hint)
+    })
 }
