@@ -373,11 +373,11 @@ echo '{"criteria":{"C1":{"reasoning":"greets","quotes":["Hello, reader"],"score"
     );
     let output = run(&project, &["--evals", "cases.json", "--runs", "1", "--baseline", "none"]);
     assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
-    for path in [
-        format!("{ITERATION}/eval-hello/with_skill/run-1/grading.json"),
-        "greeter-workspace/grading/hello_v0_run1.json".to_owned(),
+    for (path, kind) in [
+        (format!("{ITERATION}/eval-hello/with_skill/run-1/grading.json"), Kind::EvalsGrading),
+        ("greeter-workspace/grading/hello_v0_run1.json".to_owned(), Kind::CasesGrading),
     ] {
-        let problems = Kind::CasesGrading.check(&project.read(&path));
+        let problems = kind.check(&project.read(&path));
         assert!(problems.iter().next().is_none(), "{path}: {problems:?}");
         assert_eq!(json(&project, &path)["overall"], "pass");
     }

@@ -15,7 +15,7 @@ echo '{"criteria":{"C1":{"reasoning":"greets","quotes":["Hello, reader"],"score"
 const SUITE: &str = r#"{"version": "1.0", "skill": "greeter", "cases": [{"id": "hello", "prompt": "Greet", "files": [],
   "expectations": [{"criterion": "greets", "description": "The file greeting.txt begins with Hello", "required": true}]}]}"#;
 
-fn cases() -> Project {
+pub(crate) fn cases() -> Project {
     let project = greeter();
     project.file("greeter/evals/evals.json", SUITE);
     script(&project, "judge.sh", JUDGE);
@@ -63,4 +63,85 @@ fn a_run_of_an_old_version_is_judged_by_that_version() {
     let gradings = fs_err::read_dir(project.path().join("greeter-workspace/grading")).unwrap();
     let names: Vec<_> = gradings.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["hello_v1_run1.json"], "grading again writes no other version's file");
+}
+
+/// The public skill-creator's scripts read the gradings of runs, so these have the shape that it knows.
+#[test]
+fn a_run_is_graded_in_the_shape_that_other_tools_read_and_comes_to_the_same() {
+    let project = cases();
+    project.file("score", "2");
+    let output = run(&project, &["--runs", "2", "--baseline", "none"]);
+    assert_eq!(output.status.code(), Some(1), "{}", project.shown(&output));
+    let file = format!("{ITERATION}/eval-hello/with_skill/run-1/grading.json");
+    let grading = json(&project, &file);
+    assert_eq!(grading["summary"]["pass_rate"], 0.0, "{grading:#}");
+    assert_eq!(grading["user_notes_summary"]["uncertainties"][0], "which style?");
+    assert_eq!(grading["expectations"][0]["text"], "greets");
+    let bench = || {
+        let text = project.stdout(&["bench", ITERATION, "--out-format", "json"]);
+        serde_json::from_str::<Value>(&text).unwrap()["runs"].clone()
+    };
+    let before = bench();
+    let result = &before[0]["result"];
+    assert_eq!(
+        (&result["overall_score"], &result["rubric_normalized"]),
+        (&2.0.into(), &0.4.into())
+    );
+    assert_eq!(before[0]["notes"][0], "which style?");
+    let graded_before = || {
+        let told = project.run(&["grade", ITERATION, "--judge", "command:./judge.sh"]);
+        told.contains("0 failed, 2 graded before")
+    };
+    assert!(graded_before());
+    // What an older skillgauge left there was in the seed's own shape.
+    for run in 1..=2 {
+        let own = project.read(&format!("greeter-workspace/grading/hello_v0_run{run}.json"));
+        project.file(&format!("{ITERATION}/eval-hello/with_skill/run-{run}/grading.json"), own);
+    }
+    assert_eq!(bench()[0]["result"], before[0]["result"]);
+    assert!(graded_before(), "the older shape is a grading, too");
+}
+
+#[test]
+fn a_version_is_not_credited_with_what_another_content_did() {
+    let project = cases();
+    project.run(&["snapshot", "greeter"]);
+    let history = || -> Value {
+        let text = project.stdout(&["history", "greeter", "--format", "json"]);
+        serde_json::from_str(&text).unwrap()
+    };
+    let stored = |version: usize| {
+        json(&project, "greeter-workspace/history.json")["versions"][version]["average_score"]
+            .clone()
+    };
+    write_body(&project, "Something that was run and never stored.");
+    run(&project, &["--runs", "2", "--baseline", "none"]);
+    assert!(project.path().join("greeter-workspace/grading/hello_v1_run2.json").is_file());
+    write_body(&project, "Something else that was never run.");
+    let told = project.run(&["snapshot", "greeter"]);
+    assert!(told.contains("stored the skill as v1"), "{told}");
+    let found = history();
+    assert_eq!(found["versions"][1]["gradings"], 0, "{found:#}");
+    assert_eq!(stored(1), Value::Null);
+    assert!(found["warnings"][0].as_str().unwrap().starts_with("2 gradings in grading/ are of"));
+
+    // Of the version itself two runs, then one: the later iteration counts, and nothing of the earlier one.
+    run(&project, &["--runs", "2", "--baseline", "none"]);
+    assert_eq!((&history()["versions"][1]["gradings"], &stored(1)), (&2.into(), &4.0.into()));
+    project.file("score", "3");
+    run(&project, &["--runs", "1", "--baseline", "none"]);
+    let found = history();
+    assert_eq!((&found["versions"][1]["gradings"], &stored(1)), (&1.into(), &3.0.into()));
+    assert_eq!(found["versions"][1]["average_score"], 3.0, "{found:#}");
+}
+
+#[test]
+fn what_was_run_before_it_was_stored_counts_when_it_is() {
+    let project = cases();
+    project.run(&["snapshot", "greeter"]);
+    write_body(&project, "Better.");
+    run(&project, &["--runs", "1", "--baseline", "none"]);
+    project.run(&["snapshot", "greeter"]);
+    let history = json(&project, "greeter-workspace/history.json");
+    assert_eq!(history["versions"][1]["average_score"], 4.0, "{history:#}");
 }

@@ -1,5 +1,6 @@
 //! What a grading says, in each of its three shapes: the `evals` dialect (with the skill-creator's), the
-//! `assertion_results` of agentskills.io, and the `cases` dialect with criteria from 1 to 5.
+//! `assertion_results` of agentskills.io, and the `cases` dialect with criteria from 1 to 5. A run of a `cases` suite has
+//! the first shape, with the `overall` and the `overall_score` of the last.
 //!
 //! Read by hand and not through the types: a grading of another tool that lacks a field must still count. The usual
 //! grading takes the short way of [`super::quick`]; what is here decides for all others.
@@ -137,10 +138,24 @@ fn evals(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     let feedback = root.get("eval_feedback").and_then(|feedback| feedback.get("suggestions"));
     graded.suggestions =
         feedback.map(Node::items).unwrap_or_default().iter().filter_map(suggestion).collect();
+    if root.has("overall_score") {
+        graded.take_overall(root);
+    }
     Ok(graded)
 }
 
 impl Graded {
+    /// Takes what the criteria of a run of a `cases` suite come to, in either shape of its grading.
+    fn take_overall(&mut self, root: &Node<'_>) {
+        let score = amount(Some(root), "overall_score").or(self.overall_score);
+        self.overall_score = score.filter(|score| score.as_f64() <= 5.0);
+        self.run_passed = match words(root, "overall") {
+            Some("pass") => true,
+            Some("fail") => false,
+            _ => self.run_passed,
+        };
+    }
+
     /// Takes the counts of the summary, and those of the verdicts where it has none.
     pub(super) fn count(&mut self, stated: Counts) -> Result<(), String> {
         let verdicts = self.verdicts.iter().len() as u64;
@@ -242,15 +257,10 @@ fn cases(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     graded.count(Counts::default())?;
     // The stated mean is rounded to one decimal; it stands when it is there, as the seed's own number.
     let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);
-    let score = amount(Some(root), "overall_score").or(mean.map(Number::Float));
-    graded.overall_score = score.filter(|score| score.as_f64() <= 5.0);
+    graded.overall_score = mean.map(Number::Float);
     graded.rubric =
         mean.map(|mean| Rubric { normalized: round_rate(mean / 5.0), scores: Vec::new() });
-    graded.run_passed = match words(root, "overall") {
-        Some("pass") => true,
-        Some("fail") => false,
-        _ => graded.run_passed,
-    };
+    graded.take_overall(root);
     graded.notes.extend(words(root, "user_notes_summary").map(str::to_owned));
     graded.suggestions.extend(words(root, "eval_feedback").map(|reason| Suggestion {
         assertion: None,

@@ -125,7 +125,7 @@ fn fields<'t>(
 }
 
 /// The fields of a grading that matter.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "expectations",
     "summary",
     "rubric_scores",
@@ -138,6 +138,7 @@ const FIELDS: [&str; 14] = [
     "run_record",
     // Shapes and names of others.
     "results",
+    "overall_score",
     "assertion_results",
     "judge",
     "judge_model",
