@@ -155,3 +155,125 @@ fn a_baseline_that_cannot_be_taken_over_leaves_nothing_behind() {
     let told = stderr(&other);
     assert!(told.contains("the baseline was none and is without the skill now"), "{told}");
 }
+
+fn line<'t>(text: &'t str, word: &str) -> &'t str {
+    text.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {text}"))
+}
+
+#[test]
+fn a_plan_shows_what_is_left_and_a_dry_run_where_it_goes() {
+    let project = greeter();
+    let dry = |more: &[&str]| {
+        let args = [&["--runs", "1", "--case", "[123]", "--dry-run"][..], more].concat();
+        let output = run(&project, &args);
+        assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+        (stdout(&output), stderr(&output))
+    };
+    let (ids, told) = dry(&[]);
+    assert_eq!(ids.lines().count(), 6, "{ids}");
+    assert!(ids.lines().any(|id| id == "eval-2/without_skill/run-1"), "{ids}");
+    assert!(line(&told, "would begin").ends_with("greeter-workspace/iteration-1"), "{told}");
+    assert!(
+        line(&told, " calls: ").starts_with("12 calls: 6 of the agent, 6 of the judge"),
+        "{told}"
+    );
+    assert!(line(&told, " calls: ").ends_with("(more when some are tried again)"), "{told}");
+    assert!(!project.path().join("greeter-workspace").exists());
+
+    run(&project, &["--runs", "1", "--case", "[123]", "--max-calls", "4", "--jobs", "1"]);
+    let there = 6 - dry(&[]).0.lines().count();
+    assert!((1..6).contains(&there), "{there}");
+    let (ids, told) = dry(&[]);
+    assert!(line(&told, "would go on with").ends_with("iteration-1"), "{told}");
+    let left = 6 - there;
+    assert!(told.contains(&format!("{there} of them are there; {left} are left to run")), "{told}");
+    assert!(line(&told, " calls: ").contains(&format!(": {left} of the agent, ")), "{told}");
+    let cost = format!(
+        "about ${:.2} for the agent, from {there} earlier run",
+        f64::from(u32::try_from(left).unwrap()) * 0.01
+    );
+    assert!(told.contains(&cost), "{cost}: {told}");
+    let all: serde_json::Value = serde_json::from_str(&dry(&["--out-format", "json"]).0).unwrap();
+    assert_eq!((&all["iteration"], &all["begun"]), (&1.into(), &true.into()));
+    assert_eq!(all["runs"].as_array().unwrap().len(), 6);
+    assert_eq!(all["left"].as_array().unwrap().len(), ids.lines().count());
+    assert!(line(&dry(&["--fresh"]).1, "would begin").ends_with("iteration-2"));
+
+    run(&project, &["--runs", "1", "--case", "[123]"]);
+    project.file("greeter/more.md", "the skill has changed");
+    let (ids, told) = dry(&["--baseline-from", "1"]);
+    assert!(ids.lines().all(|id| id.contains("with_skill")) && ids.lines().count() == 3, "{ids}");
+    assert!(
+        line(&told, " calls: ").starts_with("6 calls: 3 of the agent, 3 of the judge"),
+        "{told}"
+    );
+    run(&project, &["--runs", "1", "--case", "[123]", "--baseline-from", "1"]);
+    let told = dry(&[]).1;
+    assert!(
+        told.contains("from 9 earlier runs (the judge comes on top)"),
+        "taken runs once: {told}"
+    );
+}
+
+#[test]
+fn who_has_no_judge_is_not_told_of_its_cost_and_a_judge_of_unknown_price_is_not_free() {
+    let project = greeter();
+    let args = ["run", "greeter", "--agent", "command:./agent.sh", "--judge", "none"];
+    project.output(&[&args[..], &ONCE, &["--case", "1"]].concat());
+    let output = project.output(&[&args[..], &ONCE, &["--case", "1", "--dry-run"]].concat());
+    assert!(
+        stderr(&output).contains("about $0.01 for the agent, from 1 earlier run\n"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stderr(&output).contains("1 call of the agent"), "{}", stderr(&output));
+    dumb_judge(&project);
+    let output = run(&project, &[&ONCE[..], &["--case", "1"]].concat());
+    assert!(
+        line(&stderr(&output), " of the judge, ").ends_with("unknown cost"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_workspace_inside_of_the_skill_is_refused() {
+    let project = greeter();
+    for place in ["greeter/ws", "greeter", "greeter/../greeter/a/b"] {
+        let output = run(&project, &["--workspace", place]);
+        assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+        assert!(stderr(&output).contains("is inside of the skill"), "{}", stderr(&output));
+    }
+    assert_eq!(calls(&project), 0);
+    assert!(!project.path().join("greeter/ws").exists());
+}
+
+#[test]
+fn an_agent_that_dies_without_a_word_is_told_by_its_exit_code() {
+    let project = trouble();
+    let output = run(&project, &[&ONCE[..], &["--case", "2"]].concat());
+    let told = stderr(&output);
+    assert!(told.contains("3"), "{told}");
+    set_agent(&project, "echo '{\"type\":\"start\",\"model\":\"m\"}'; exit 3");
+    let told = stderr(&run(&project, &[&ONCE[..], &["--case", "1", "--fresh"]].concat()));
+    assert!(
+        told.contains("failed (crashed): it ended with exit code 3 and said nothing"),
+        "{told}"
+    );
+    set_agent(&project, "echo '{\"type\":\"start\",\"model\":\"m\"}'; kill -9 $$");
+    let told = stderr(&run(&project, &[&ONCE[..], &["--case", "1", "--fresh"]].concat()));
+    assert!(told.contains("failed (crashed): it was ended by signal 9"), "{told}");
+}
+
+#[test]
+fn what_is_not_there_is_said_in_words() {
+    let project = greeter();
+    for args in [
+        &["grade", "nowhere", "--judge", "none"][..],
+        &[&crate::run::RUN[..], &["--evals", "none.json"]].concat(),
+    ] {
+        let told = project.run(args);
+        assert!(told.contains("there is no such file or folder"), "{told}");
+        assert!(!told.contains("failed to"), "{told}");
+    }
+}

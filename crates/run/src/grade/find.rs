@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError};
+use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, in_words};
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::{ReadError, Suite};
@@ -62,7 +62,7 @@ pub enum FindError {
         path: PathBuf,
     },
     /// A file or folder cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), in_words(source))]
     Io {
         /// The file.
         path: PathBuf,

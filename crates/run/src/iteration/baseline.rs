@@ -96,6 +96,14 @@ impl TakeOver {
         &self.runs
     }
 
+    /// Those of them that somebody has to judge again.
+    pub fn to_judge(&self) -> &[RunId] {
+        match self.gradings {
+            Gradings::Kept => &[],
+            Gradings::Dropped => &self.runs,
+        }
+    }
+
     /// Copies those that are not there yet into an iteration; how many. Blocks.
     pub fn copy_into(&self, into: &Iteration) -> Result<usize, WorkspaceError> {
         let mut copied = 0;

@@ -141,6 +141,7 @@ fn begin<'m>(
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {
+        measurement.list_runs()?;
         return Ok(None);
     }
     if let Some(connect) = server {

@@ -13,7 +13,7 @@ use skillgauge_run::iteration::{
 };
 use skillgauge_run::pool::RetryRules;
 
-use super::plan;
+use super::plan::{self, Outlook};
 use super::request::{self, Asked, Judging};
 use super::target::Target;
 use super::workspace_error;
@@ -66,7 +66,17 @@ impl<'m> Measurement<'m> {
     }
 
     pub(in crate::commands) fn show_plan(&self) {
-        plan::show_plan(&self.prepared, &self.asked, &self.target, self.printer);
+        let (outlook, workspace) = (self.outlook(), &self.target.workspace);
+        plan::show_plan(&self.prepared, &self.asked, &outlook, workspace, self.printer);
+    }
+
+    /// What a dry run shows beside the plan.
+    pub(in crate::commands) fn list_runs(&self) -> Result<(), CommandError> {
+        self.outlook().list(self.args.out_format, self.printer)
+    }
+
+    fn outlook(&self) -> Outlook {
+        Outlook::new(self.args, &self.target.workspace, &self.prepared, self.taken.as_ref())
     }
 
     /// Begins an iteration or goes on with it, and runs and grades what is left of it.

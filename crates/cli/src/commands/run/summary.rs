@@ -6,11 +6,12 @@ use std::time::SystemTime;
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
 use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::plan::{RunId, Shard};
-use skillgauge_core::workspace::Iteration;
+use skillgauge_core::workspace::{Iteration, WorkspaceError, is_out_of_room};
 use skillgauge_format::evals::{Benchmark, EvalsGrading};
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::agent::timestamp;
+use skillgauge_run::iteration::Begun;
 
 use super::{Ran, plural};
 use crate::args::RunFormat;
@@ -36,7 +37,7 @@ pub(in crate::commands) struct Ended<'a> {
 impl Ended<'_> {
     pub(in crate::commands) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
-        self.mark(is_interrupted)?;
+        let is_noted = self.noted(self.mark(is_interrupted), printer)?;
         if self.shard.is_some() && self.ran.driven.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
@@ -56,12 +57,45 @@ impl Ended<'_> {
             }
             return Ok(ExitCode::Incomplete);
         }
-        let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
+        let (aggregate, is_written) = self.aggregate(printer)?;
         self.print(&aggregate, undecided.as_ref(), printer)?;
         if let Some(undecided) = undecided {
             undecided.say(self.ran, printer);
         }
-        Ok(self.code(&aggregate))
+        Ok(if is_noted && is_written { self.code(&aggregate) } else { ExitCode::Incomplete })
+    }
+
+    /// The benchmark, and whether it could be written: a full disk keeps nobody from being told what is there.
+    fn aggregate(&self, printer: &Printer) -> Result<(Aggregate, bool), CommandError> {
+        let Begun { iteration, record, .. } = &self.ran.begun;
+        let settings = settings(record);
+        match benchmark::write(iteration.root(), &settings) {
+            Ok((aggregate, _)) => Ok((aggregate, true)),
+            Err(error) if is_out_of_room(&error) && self.out_format != RunFormat::Json => {
+                let aggregate = benchmark::aggregate(iteration.root(), &settings);
+                printer.say(&format!("warning: {error}; `skillgauge bench` writes it again"));
+                Ok((aggregate.map_err(benchmark_error)?, false))
+            }
+            Err(error) => Err(benchmark_error(error)),
+        }
+    }
+
+    /// Whether the state of the iteration could be written; one that could not for lack of room stays unfinished, which
+    /// is right.
+    fn noted(
+        &self,
+        marked: Result<(), WorkspaceError>,
+        printer: &Printer,
+    ) -> Result<bool, CommandError> {
+        match marked {
+            Ok(()) => Ok(true),
+            Err(error) if is_out_of_room(&error) => {
+                printer.say(&format!("warning: {error}"));
+                printer.say("make room; the same command goes on where this one stopped");
+                Ok(false)
+            }
+            Err(error) => Err(super::workspace_error(error)),
+        }
     }
 
     /// What the judge left open; nothing when it left nothing.
@@ -77,13 +111,14 @@ impl Ended<'_> {
         printer: &Printer,
         remedy: &str,
     ) -> Result<(), CommandError> {
-        self.mark(session.cancel.is_cancelled())?;
+        let marked = self.mark(session.cancel.is_cancelled());
+        marked.map_err(super::workspace_error)?;
         self.say_missing(printer, remedy);
         Ok(())
     }
 
     /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
-    fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
+    fn mark(&self, is_interrupted: bool) -> Result<(), WorkspaceError> {
         let mut record = self.ran.begun.record.clone();
         let driven = &self.ran.driven;
         let is_complete = driven.missing.is_empty()
@@ -93,7 +128,7 @@ impl Ended<'_> {
             && self.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
-            self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
+            self.ran.begun.iteration.clear_partial()?;
         }
         record.partial = match (&driven.stopped, is_interrupted) {
             _ if is_complete => None,
@@ -112,7 +147,7 @@ impl Ended<'_> {
             .into_iter()
             .filter_map(|(_, run)| run.record().ok()?.model);
         record.executor_model = models.into_iter().next();
-        self.ran.begun.iteration.write_record(&record).map_err(super::workspace_error)
+        self.ran.begun.iteration.write_record(&record)
     }
 
     fn say_missing(&self, printer: &Printer, remedy: &str) {
@@ -202,7 +237,12 @@ pub(in crate::commands) fn aggregate(
     iteration: &Iteration,
     record: &IterationRecord,
 ) -> Result<Aggregate, CommandError> {
-    let settings = Settings {
+    let written = benchmark::write(iteration.root(), &settings(record));
+    written.map(|(aggregate, _)| aggregate).map_err(benchmark_error)
+}
+
+fn settings(record: &IterationRecord) -> Settings {
+    Settings {
         skill_name: Some(record.skill_name.clone()),
         skill_path: Some(record.skill_path.clone()),
         analyzer_model: record.judge.clone(),
@@ -210,19 +250,20 @@ pub(in crate::commands) fn aggregate(
         seed: record.seed,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn benchmark_error(error: BenchmarkError) -> CommandError {
+    let hint = match error {
+        BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
+        // There were runs a moment ago.
+        BenchmarkError::Unreadable { .. } | BenchmarkError::NoRuns { .. } => {
+            "something else changed the folder; put it back, or run the same command again"
+        }
+        BenchmarkError::Changed { .. } | BenchmarkError::NotJson { .. } => error.hint(),
     };
-    let (aggregate, _) = benchmark::write(iteration.root(), &settings).map_err(|error| {
-        let hint = match error {
-            BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
-            // There were runs a moment ago.
-            BenchmarkError::Unreadable { .. } | BenchmarkError::NoRuns { .. } => {
-                "something else changed the folder; put it back, or run the same command again"
-            }
-            BenchmarkError::Changed { .. } | BenchmarkError::NotJson { .. } => error.hint(),
-        };
-        CommandError::usage(error.to_string(), hint)
-    })?;
-    Ok(aggregate)
+    CommandError::usage(error.to_string(), hint)
 }
 
 /// What a judge that was asked did not decide, as the gradings have it.
