@@ -37,7 +37,7 @@ pub(in crate::commands) struct Ended<'a> {
 impl Ended<'_> {
     pub(in crate::commands) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
-        let is_noted = self.noted(self.mark(is_interrupted), printer)?;
+        let is_noted = is_noted(self.mark(is_interrupted), printer)?;
         if self.shard.is_some() && self.ran.driven.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
@@ -77,24 +77,6 @@ impl Ended<'_> {
                 Ok((aggregate.map_err(benchmark_error)?, false))
             }
             Err(error) => Err(benchmark_error(error)),
-        }
-    }
-
-    /// Whether the state of the iteration could be written; one that could not for lack of room stays unfinished, which
-    /// is right.
-    fn noted(
-        &self,
-        marked: Result<(), WorkspaceError>,
-        printer: &Printer,
-    ) -> Result<bool, CommandError> {
-        match marked {
-            Ok(()) => Ok(true),
-            Err(error) if is_out_of_room(&error) => {
-                printer.say(&format!("warning: {error}"));
-                printer.say("make room; the same command goes on where this one stopped");
-                Ok(false)
-            }
-            Err(error) => Err(super::workspace_error(error)),
         }
     }
 
@@ -229,6 +211,20 @@ impl Ended<'_> {
             Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
             Standing::Fine | Standing::Worse => ExitCode::Failure,
         }
+    }
+}
+
+/// Whether the state of the iteration could be written; one that could not for lack of room stays unfinished, which is
+/// right.
+fn is_noted(marked: Result<(), WorkspaceError>, printer: &Printer) -> Result<bool, CommandError> {
+    match marked {
+        Ok(()) => Ok(true),
+        Err(error) if is_out_of_room(&error) => {
+            printer.say(&format!("warning: {error}"));
+            printer.say("make room; the same command goes on where this one stopped");
+            Ok(false)
+        }
+        Err(error) => Err(super::workspace_error(error)),
     }
 }
 
