@@ -12,6 +12,7 @@ pub(crate) fn run(args: &InitArgs, printer: &Printer) -> Outcome {
     let store = VersionStore::of(&args.skill)?;
     let lock = keep::lock(&store, "init")?;
     let done = store.init(&keep::stamp(&lock))?;
+    keep::record_scores(store.workspace(), &lock, printer);
     let mut out = printer.stdout();
     writeln!(out, "{}", store.workspace().root().display())?;
     out.flush()?;

@@ -16,6 +16,8 @@ pub(crate) fn run(args: &SnapshotArgs, printer: &Printer) -> Outcome {
     writeln!(out, "{}", done.version())?;
     out.flush()?;
     tell(&done, printer);
+    // It may have been run before it was stored.
+    keep::record_scores(store.workspace(), &lock, printer);
     Ok(ExitCode::Success)
 }
 

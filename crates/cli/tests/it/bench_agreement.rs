@@ -111,15 +111,20 @@ fn grading(numbers: &mut Numbers, expectations: u64, with_skill: bool) -> EvalsG
     }
 }
 
-/// Both benchmarks of the same iteration.
+/// Both benchmarks of an iteration that is made up.
 fn both(baseline: &str) -> Option<(Value, Value)> {
-    let script = script()?;
     let project = Project::new();
     write_iteration(&project, baseline);
+    both_of(&project, ITERATION)
+}
+
+/// Both benchmarks of the same iteration.
+fn both_of(project: &Project, iteration: &str) -> Option<(Value, Value)> {
+    let script = script()?;
     let theirs = project.path().join("theirs.json");
     let status = Command::new("python3")
         .arg(script)
-        .arg(project.path().join(ITERATION))
+        .arg(project.path().join(iteration))
         .args(["--skill-name", "tidy", "--skill-path", "tidy", "--output"])
         .arg(&theirs)
         .stdout(std::process::Stdio::null())
@@ -127,7 +132,7 @@ fn both(baseline: &str) -> Option<(Value, Value)> {
         .unwrap();
     assert!(status.success(), "the script failed on what we wrote");
     let ours =
-        project.stdout(&["bench", ITERATION, "--skill-path", "tidy", "--out-format", "json"]);
+        project.stdout(&["bench", iteration, "--skill-path", "tidy", "--out-format", "json"]);
     let theirs = serde_json::from_slice(&fs_err::read(theirs).unwrap()).unwrap();
     Some((theirs, serde_json::from_str(&ours).unwrap()))
 }
@@ -173,6 +178,30 @@ fn the_script_of_the_skill_creator_agrees_on_every_number() {
     }
     // 72 runs with 8 numbers and 2 ids each, 24 statistics, 12 evals; the three deltas are texts.
     assert_eq!(numbers, 72 * 10 + 24 + 12);
+}
+
+/// A suite of the `cases` dialect, really run: its gradings have a shape of their own in `grading/`, and not here.
+#[test]
+fn the_script_of_the_skill_creator_reads_the_runs_of_a_cases_suite() {
+    let project = crate::run_cases::cases();
+    let output = crate::run::run(&project, &["--runs", "3", "--baseline", "without"]);
+    let iteration = crate::run::ITERATION;
+    // What the script does with a grading, so that something is held to it where it is not at hand.
+    for configuration in ["with_skill", "without_skill"] {
+        let file = format!("{iteration}/eval-hello/{configuration}/run-2/grading.json");
+        let grading = crate::run::json(&project, &file);
+        let is_object = |key: &str| grading[key].is_object();
+        assert!(["summary", "user_notes_summary", "timing"].iter().all(|key| is_object(key)));
+        assert!(grading["timing"].get("total_duration_seconds").is_none(), "{grading:#}");
+        for expectation in grading["expectations"].as_array().unwrap() {
+            let has = |key: &str| expectation.get(key).is_some();
+            assert!(["text", "passed", "evidence"].iter().all(|key| has(key)), "{expectation:#}");
+        }
+    }
+    let Some((theirs, ours)) = both_of(&project, iteration) else { return };
+    let numbers = compare(&sorted_runs(&theirs), &sorted_runs(&ours), "runs")
+        + compare(&theirs["run_summary"], &ours["run_summary"], "run_summary");
+    assert!(numbers >= 6 * 8 + 24, "{numbers}: {}", project.shown(&output));
 }
 
 #[test]

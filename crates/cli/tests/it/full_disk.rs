@@ -3,9 +3,11 @@
 //! The disk is a small tmpfs in a mount namespace of its own. It grows by a little after each failure, so that it is full at
 //! another step of the command each time.
 
+use std::io::Write as _;
+
 use crate::command::Project;
 use crate::improve::{body, greeter, json, lines};
-use crate::run::{set_agent, stderr};
+use crate::run::{calls, set_agent, stderr};
 
 /// What the command said while the disk grew.
 struct Story {
@@ -29,9 +31,13 @@ impl Story {
     }
 }
 
+/// Straight to the terminal: what tests print is only shown when they fail.
+fn say_skipped(why: &str) {
+    let _ = std::io::stderr().write_all(format!("SKIPPED full_disk: {why}\n").as_bytes());
+}
+
 /// Runs a command again and again while the disk of its workspace grows, until it succeeds; then the workspace is in
 /// `kept/`. Nothing where nobody may mount.
-#[expect(clippy::print_stderr, reason = "who reads the log should see what was not tested")]
 fn with_growing_disk(project: &Project, args: &[&str], step_kib: u32) -> Option<Story> {
     let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
     let command = format!("{} {}", env!("CARGO_BIN_EXE_skillgauge"), quoted.join(" "));
@@ -56,12 +62,12 @@ cp -a greeter-workspace/. kept/"
     let output = match unshare.output() {
         Ok(output) => output,
         Err(error) => {
-            eprintln!("SKIPPED full_disk: unshare cannot be started: {error}");
+            say_skipped(&format!("unshare cannot be started: {error}"));
             return None;
         }
     };
     if output.status.code() == Some(99) || stderr(&output).contains("unshare") {
-        eprintln!("SKIPPED full_disk: this machine lets nobody mount: {}", stderr(&output));
+        say_skipped(&format!("this machine lets nobody mount: {}", stderr(&output).trim()));
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -130,4 +136,18 @@ fn a_run_is_lost_and_nothing_else() {
     story.check(&project);
     assert!(project.path().join("kept/iteration-1/benchmark.json").exists());
     assert!(!project.path().join("kept/iteration-2").exists());
+    // Once a run could not be stored, no other is paid for.
+    let (made, failures) = (calls(&project), story.attempts.len() - 1);
+    assert!(made <= 6 + failures, "{made} calls for 6 runs and {failures} failures");
+    let stopped: Vec<&(i32, String)> = story
+        .attempts
+        .iter()
+        .filter(|(_, told)| told.contains("nothing more is started"))
+        .collect();
+    assert!(!stopped.is_empty(), "the disk was never full in the middle of a run");
+    for (code, told) in stopped {
+        assert_eq!(*code, 3, "what is there is summarised: {told}");
+        assert!(told.contains("runs have no result"), "{told}");
+        assert!(told.contains("the same command"), "{told}");
+    }
 }

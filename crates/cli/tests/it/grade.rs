@@ -214,7 +214,9 @@ fn a_grading_of_criteria_also_goes_into_the_workspace() {
     let bytes = project.read("w/grading/case-01_v0_run2.json");
     let problems = Kind::CasesGrading.check(&bytes);
     assert!(problems.list().is_empty(), "{problems}");
-    assert_eq!(bytes, project.read("w/iteration-1/eval-case-01/with_skill/run-2/grading.json"));
+    let of_run = project.read("w/iteration-1/eval-case-01/with_skill/run-2/grading.json");
+    let problems = Kind::EvalsGrading.check(&of_run);
+    assert!(problems.list().is_empty(), "{problems}");
     assert!(!project.path().join("w/grading/case-01_v0_run1.json").exists());
 }
 

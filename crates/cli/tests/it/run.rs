@@ -26,7 +26,7 @@ echo '{"type":"result","text":"done"}'
 "#;
 
 /// Passes whatever shows a greeting.
-const JUDGE: &str = r#"#!/bin/sh
+pub(crate) const JUDGE: &str = r#"#!/bin/sh
 if grep -q "Hello, reader"; then
   echo '{"expectations":{"E1":{"reasoning":"greets","quotes":["Hello, reader"],"verdict":"pass"}},"claims":[],"user_notes":{"uncertainties":[],"needs_review":[],"workarounds":[]},"eval_feedback":{"suggestions":[],"overall":""}}'
 else
@@ -150,7 +150,7 @@ fn the_plan_is_shown_and_a_dry_run_leaves_nothing() {
     assert_eq!(output.status.code(), Some(0));
     let text = stderr(&output);
     assert!(text.contains("2 cases x with_skill and without_skill x 5 runs = 20 runs"), "{text}");
-    assert!(text.contains("at most 40 calls: 20 of the agent, 20 of the judge"), "{text}");
+    assert!(text.contains("40 calls: 20 of the agent, 20 of the judge"), "{text}");
     assert!(!project.path().join("greeter-workspace").exists());
     assert_eq!(calls(&project), 0);
 }
@@ -413,11 +413,11 @@ echo '{"criteria":{"C1":{"reasoning":"greets","quotes":["Hello, reader"],"score"
     );
     let output = run(&project, &["--evals", "cases.json", "--runs", "1", "--baseline", "none"]);
     assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
-    for path in [
-        format!("{ITERATION}/eval-hello/with_skill/run-1/grading.json"),
-        "greeter-workspace/grading/hello_v0_run1.json".to_owned(),
+    for (path, kind) in [
+        (format!("{ITERATION}/eval-hello/with_skill/run-1/grading.json"), Kind::EvalsGrading),
+        ("greeter-workspace/grading/hello_v0_run1.json".to_owned(), Kind::CasesGrading),
     ] {
-        let problems = Kind::CasesGrading.check(&project.read(&path));
+        let problems = kind.check(&project.read(&path));
         assert!(problems.iter().next().is_none(), "{path}: {problems:?}");
         assert_eq!(json(&project, &path)["overall"], "pass");
     }

@@ -10,7 +10,6 @@ use serde_json::json;
 use skillgauge_core::judge::record::{RUN_RECORD, RunFacts};
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{Iteration, PartialRun, RunDir, Workspace, write_atomically};
-use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::{EvalsGrading, Structural};
 use skillgauge_format::record::RunRecord;
 use skillgauge_format::{Dialect, read};
@@ -203,13 +202,13 @@ impl Place {
 
     fn grading_file(&self, run: &RunId, dir: &RunDir) -> Result<GradingFile, FleetError> {
         let bytes = read_bounded(&dir.grading_file(), run)?;
-        let grading =
-            match self.dialect {
-                Dialect::Cases => read::<CasesGrading>(&bytes)
-                    .map(|read| GradingFile::Cases(Box::new(read.value))),
-                Dialect::Evals | Dialect::Trigger => read::<EvalsGrading>(&bytes)
-                    .map(|read| GradingFile::Evals(Box::new(read.value))),
-            };
+        let grading = match self.dialect {
+            Dialect::Cases => grade::read_cases_grading(&bytes)
+                .map(|grading| GradingFile::Cases(Box::new(grading))),
+            Dialect::Evals | Dialect::Trigger => {
+                read::<EvalsGrading>(&bytes).map(|read| GradingFile::Evals(Box::new(read.value)))
+            }
+        };
         grading.map_err(|error| damaged(run, error))
     }
 }

@@ -7,7 +7,7 @@ use skillgauge_core::check::compile_suite;
 use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::Suite;
 use skillgauge_run::grade::Judge;
-use skillgauge_run::iteration::{Budget, Evaluate as _, Evaluator, EvaluatorSettings};
+use skillgauge_run::iteration::{Budget, Evaluate as _, Evaluator, EvaluatorSettings, OldSkill};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
@@ -95,6 +95,16 @@ impl<F: Fleet> Shared<F> {
             kept(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })?;
         let skill = self.bundles.place(&*self.fleet, &manifest.skill).await?;
+        let baseline = manifest.record.baseline.as_ref();
+        let old =
+            baseline.and_then(|old| Some((manifest.bundle(old.digest.as_deref()?)?, old.version?)));
+        let old = match old {
+            Some((bundle, version)) => {
+                let folder = self.bundles.place(&*self.fleet, bundle).await?;
+                Some(OldSkill { folder, version })
+            }
+            None => None,
+        };
         let inputs = match &manifest.workspace_files {
             Some(bundle) => Workspace::at(self.bundles.place(&*self.fleet, bundle).await?),
             None => workspace,
@@ -107,6 +117,7 @@ impl<F: Fleet> Shared<F> {
             skill,
             skill_name: manifest.record.skill_name.clone(),
             version: manifest.version,
+            old,
             workspace: inputs,
             scripts: self.settings.scripts.clone(),
             budget,

@@ -1,5 +1,6 @@
 //! What a grading says, in each of its three shapes: the `evals` dialect (with the skill-creator's), the
-//! `assertion_results` of agentskills.io, and the `cases` dialect with criteria from 1 to 5.
+//! `assertion_results` of agentskills.io, and the `cases` dialect with criteria from 1 to 5. A run of a `cases` suite has
+//! the first shape, with the `overall` and the `overall_score` of the last.
 //!
 //! Read by hand and not through the types: a grading of another tool that lacks a field must still count. The usual
 //! grading takes the short way of [`super::quick`]; what is here decides for all others.
@@ -16,7 +17,7 @@ use skillgauge_format::{Extra, json};
 use super::file::{amount, whole, words};
 use super::quick::{self, Keeper};
 use super::verdict::Verdicts;
-use crate::judge::record::{RUN_RECORD, RunFacts};
+use crate::judge::record::{GRADER, RUN_RECORD, RunFacts};
 
 /// What a run was graded with.
 #[derive(Debug, Default, PartialEq)]
@@ -123,7 +124,13 @@ fn evals(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
         }
     }
     graded.verdicts = Verdicts::of(&expectations, lists);
-    graded.judge_errors = root.get("judge_errors").map_or(0, |list| list.items().len() as u64);
+    // Where nobody was asked to judge, nobody failed to.
+    let is_judged = root
+        .get(GRADER)
+        .is_none_or(|grader| grader.get("model").is_some_and(|model| model.as_str().is_some()));
+    if is_judged {
+        graded.judge_errors = root.get("judge_errors").map_or(0, |list| list.items().len() as u64);
+    }
     let summary = root.get("summary");
     graded.count(Counts {
         passed: whole(summary, "passed"),
@@ -140,10 +147,24 @@ fn evals(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     let feedback = root.get("eval_feedback").and_then(|feedback| feedback.get("suggestions"));
     graded.suggestions =
         feedback.map(Node::items).unwrap_or_default().iter().filter_map(suggestion).collect();
+    if root.has("overall_score") {
+        graded.take_overall(root);
+    }
     Ok(graded)
 }
 
 impl Graded {
+    /// Takes what the criteria of a run of a `cases` suite come to, in either shape of its grading.
+    fn take_overall(&mut self, root: &Node<'_>) {
+        let score = amount(Some(root), "overall_score").or(self.overall_score);
+        self.overall_score = score.filter(|score| score.as_f64() <= 5.0);
+        self.run_passed = match words(root, "overall") {
+            Some("pass") => Some(true),
+            Some("fail") => Some(false),
+            _ => self.run_passed,
+        };
+    }
+
     /// Takes the counts of the summary, and those of the verdicts where it has none.
     pub(super) fn count(&mut self, stated: Counts) -> Result<(), String> {
         let verdicts = self.verdicts.iter().len() as u64;
@@ -247,15 +268,10 @@ fn cases(root: &Node<'_>, lists: &mut Vec<u8>) -> Result<Graded, String> {
     graded.count(Counts::default())?;
     // The stated mean is rounded to one decimal; it stands when it is there, as the seed's own number.
     let mean = crate::statistics::Spread::of(&scores).map(|spread| spread.mean);
-    let score = amount(Some(root), "overall_score").or(mean.map(Number::Float));
-    graded.overall_score = score.filter(|score| score.as_f64() <= 5.0);
+    graded.overall_score = mean.map(Number::Float);
     graded.rubric =
         mean.map(|mean| Rubric { normalized: round_rate(mean / 5.0), scores: Vec::new() });
-    graded.run_passed = match words(root, "overall") {
-        Some("pass") => Some(true),
-        Some("fail") => Some(false),
-        _ => graded.run_passed,
-    };
+    graded.take_overall(root);
     graded.notes.extend(words(root, "user_notes_summary").map(str::to_owned));
     graded.suggestions.extend(words(root, "eval_feedback").map(|reason| Suggestion {
         assertion: None,

@@ -18,7 +18,7 @@ use super::file::{amount_of, whole_of};
 use super::grading::{Counts, Graded, Suggestion, rubric_of};
 use super::scan::Cursor;
 use super::told::{Times, Told, named};
-use crate::judge::record::RunFacts;
+use crate::judge::record::{GRADER, RunFacts};
 
 /// Reads a type from a file, if it is a plain one.
 fn read<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
@@ -126,7 +126,7 @@ fn fields<'t>(
 }
 
 /// The fields of a grading that matter.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 17] = [
     "expectations",
     "summary",
     "rubric_scores",
@@ -138,8 +138,10 @@ const FIELDS: [&str; 15] = [
     "gate_passed",
     "run_record",
     "judge_errors",
+    GRADER,
     // Shapes and names of others.
     "results",
+    "overall_score",
     "assertion_results",
     "judge",
     "judge_model",
@@ -151,6 +153,8 @@ struct Document {
     graded: Graded,
     has_verdicts: bool,
     has_summary: bool,
+    /// It says who graded, and names no model.
+    is_unjudged: bool,
     counts: Counts,
     scores: Vec<(Arc<str>, f64)>,
     normalized: Option<f64>,
@@ -175,6 +179,15 @@ impl Document {
             }
             "run_record" => {
                 self.graded.facts = cursor.optional(facts)?;
+                Some(())
+            }
+            GRADER => {
+                let mut model = None;
+                fields(cursor, &["model"], |cursor, _| {
+                    model = cursor.optional(Cursor::string)?;
+                    Some(())
+                })?;
+                self.is_unjudged = model.is_none();
                 Some(())
             }
             "judge_errors" => cursor
@@ -284,6 +297,9 @@ impl Document {
 
     fn graded(self) -> Result<Graded, String> {
         let mut graded = self.graded;
+        if self.is_unjudged {
+            graded.judge_errors = 0;
+        }
         graded.count(self.counts)?;
         graded.rubric = rubric_of(self.scores, self.normalized, self.weighted_mean);
         Ok(graded)

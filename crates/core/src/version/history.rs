@@ -115,11 +115,10 @@ impl VersionStore {
     /// None when there is no history or the skill was changed since.
     pub fn present_version(&self, program: &str) -> Result<Option<VersionNumber>, VersionError> {
         let Some(history) = self.load(program)? else { return Ok(None) };
-        let present = Content::of_skill(&self.skill)?.without_evals().hash()?;
+        let present = hash_of_skill(&self.skill)?;
         let numbers = history.versions.iter().rev().map(|version| version.version);
         for number in std::iter::once(history.current_version).chain(numbers).map(VersionNumber) {
-            let stored = Content::of_version(&self.folder(number))?.without_evals().hash()?;
-            if stored == present {
+            if hash_of_version(&self.folder(number))? == present {
                 return Ok(Some(number));
             }
         }
@@ -140,6 +139,16 @@ impl VersionStore {
         write_json(&self.history_path(), history)?;
         platform::sync_folder(self.root()).map_err(VersionError::Io)
     }
+}
+
+/// The hash of a skill that is being worked on, evals excluded: what the gradings of its runs are bound to.
+pub fn hash_of_skill(skill: &Path) -> Result<String, VersionError> {
+    Ok(Content::of_skill(skill)?.without_evals().hash()?.as_str().to_owned())
+}
+
+/// The same of the folder of a stored version.
+pub fn hash_of_version(folder: &Path) -> Result<String, VersionError> {
+    Ok(Content::of_version(folder)?.without_evals().hash()?.as_str().to_owned())
 }
 
 /// A link in a place where only our own folders and files should be.

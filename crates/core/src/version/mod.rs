@@ -32,11 +32,12 @@ use crate::workspace::{Holder, Workspace, WorkspaceLock};
 pub use content::ContentHash;
 pub(crate) use content::{Content, EntryKind, is_junk};
 pub use error::VersionError;
+pub use history::{hash_of_skill, hash_of_version};
 pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
 pub(crate) use platform::{FileMode, create_file, link, mode_of, open_file, temporary_file};
 pub use restore::Restored;
-pub use scores::{VersionScores, run_scores};
+pub use scores::{GRADED_CONTENT, GRADED_IN, VersionScores, run_scores};
 pub use snapshot::{Initialised, Snapshot, StarterSuite};
 
 /// Says which commit a skill is at: the edge to version control, which this crate does not call.

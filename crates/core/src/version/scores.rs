@@ -3,6 +3,12 @@
 //! A case of a version counts once: by its gradings in `grading/`, where the `cases` dialect keeps them, or else by the
 //! graded runs of the newest iteration that ran the version on it. Repeated runs of a case are not independent, so the
 //! rate of a version is the mean of its cases, and its interval is one over cases.
+//!
+//! The name of a file in `grading/` is no proof: a skill that is no stored version is graded under the number of the
+//! next one, and may be another by the time that there is a next one; a later iteration with fewer runs replaces only
+//! some files. So a grading of ours says which content it is about and in which iteration it was made, and it counts
+//! only for a version with that content, and only if no later iteration graded the case. Gradings of other tools say
+//! neither; they count for the version that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,12 +19,18 @@ use skillgauge_format::record::{BaselineKind, IterationRecord};
 use skillgauge_format::write::{round_rate, round_score};
 use skillgauge_format::{Number, read};
 
-use super::history::{read_bounded, refuse_link};
+use super::history::{hash_of_version, read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
 use crate::benchmark::{RunScore, failed_in, score_of};
 use crate::plan::RunId;
 use crate::statistics::{Interval, Spread, mean_interval, wilson_of_mean};
 use crate::workspace::{RunDir, Workspace, WorkspaceLock};
+
+/// The field of a grading with the hash of the skill's files, evals excluded.
+pub const GRADED_CONTENT: &str = "skill_content_hash";
+
+/// The field of a grading with the number of the iteration that it was made in.
+pub const GRADED_IN: &str = "iteration";
 
 /// What is known of one version.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,6 +111,32 @@ pub(super) struct Gradings {
     pub(super) scores: Scores,
     files: Vec<CasesGrading>,
     pub(super) warnings: Vec<String>,
+}
+
+impl Gradings {
+    /// Drops what a later iteration graded again, as it is with runs; gives how many.
+    fn drop_earlier(&mut self) -> u64 {
+        let key = |found: &CasesGrading| (found.version, found.case_id.to_string());
+        let mut newest: BTreeMap<(u64, String), u64> = BTreeMap::new();
+        for found in &self.files {
+            let newest = newest.entry(key(found)).or_default();
+            *newest = (*newest).max(graded_in(found));
+        }
+        let before = self.files.len();
+        self.files.retain(|found| newest.get(&key(found)).is_none_or(|it| *it == graded_in(found)));
+        (before - self.files.len()) as u64
+    }
+}
+
+/// The iteration of a grading; 0, before all others, for one that does not say.
+fn graded_in(grading: &CasesGrading) -> u64 {
+    grading.extra.get(GRADED_IN).and_then(serde_json::Value::as_u64).unwrap_or_default()
+}
+
+/// Whether a grading is about a version with this content.
+fn is_about(grading: &CasesGrading, content: Option<&str>) -> bool {
+    let graded = grading.extra.get(GRADED_CONTENT).and_then(serde_json::Value::as_str);
+    graded.zip(content).is_none_or(|(graded, content)| graded == content)
 }
 
 /// What the graded runs in a workspace say of each version, for a reader that has no skill at hand.
@@ -187,14 +225,37 @@ impl VersionStore {
             .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"))
             .collect();
         names.sort();
+        let mut contents: BTreeMap<u64, Option<String>> = BTreeMap::new();
+        let mut stale = 0_u64;
         for name in names {
-            match grading(&folder, &name) {
-                Ok(found) => {
-                    gradings.scores.entry(VersionNumber(found.version)).or_default().add(&found);
-                    gradings.files.push(found);
+            let found = match grading(&folder, &name) {
+                Ok(found) => found,
+                Err(reason) => {
+                    gradings.warnings.push(format!("grading/{name}: {reason}"));
+                    continue;
                 }
-                Err(reason) => gradings.warnings.push(format!("grading/{name}: {reason}")),
+            };
+            let number = VersionNumber(found.version);
+            let content = contents.entry(found.version).or_insert_with(|| {
+                // A version that is in no history has no content yet.
+                hash_of_version(&self.folder(number)).ok()
+            });
+            if is_about(&found, content.as_deref()) {
+                gradings.files.push(found);
+            } else {
+                stale += 1;
             }
+        }
+        stale += gradings.drop_earlier();
+        if stale > 0 {
+            let (s, they) = if stale == 1 { ("", "is") } else { ("s", "are") };
+            gradings.warnings.push(format!(
+                "{stale} grading{s} in grading/ {they} of another state of the skill than the version, or of an \
+                 earlier iteration, and count for nothing"
+            ));
+        }
+        for found in &gradings.files {
+            gradings.scores.entry(VersionNumber(found.version)).or_default().add(found);
         }
         Ok(gradings)
     }

@@ -9,7 +9,7 @@ use skillgauge_format::ReadError;
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// A file or folder cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), in_words(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -66,10 +66,38 @@ pub enum WorkspaceError {
     },
 }
 
+/// What the system says, without the name of the call that it says it about.
+pub fn in_words(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound {
+        return "there is no such file or folder".to_owned();
+    }
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+/// Whether an error is about a disk, or a share of one, that is full.
+pub fn is_out_of_room(error: &(dyn std::error::Error + 'static)) -> bool {
+    let is_full = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    };
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.downcast_ref::<io::Error>().is_some_and(is_full) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
 impl WorkspaceError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => "check the path",
             Self::Io { .. } => {
                 "make room or give yourself the right to write there; nothing that was measured is lost"
             }

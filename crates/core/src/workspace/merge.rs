@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use skillgauge_format::record::IterationRecord;
+use skillgauge_format::record::{Baseline, BaselineKind, IterationRecord};
 
 use super::error::WorkspaceError;
 use super::iteration::Iteration;
@@ -170,8 +170,9 @@ pub fn differences(old: &IterationRecord, new: &IterationRecord) -> Vec<String> 
     compare("the number of runs", runs(old), runs(new));
     compare("the timeout", shown(&old.timeout_seconds), shown(&new.timeout_seconds));
     compare("the seed", shown(&old.seed), shown(&new.seed));
-    compare("the list of cases", shown(&old.case_ids), shown(&new.case_ids));
-    compare("the baseline", shown(&old.baseline), shown(&new.baseline));
+    compare("the list of cases", old.case_ids.join(", "), new.case_ids.join(", "));
+    let baseline = |record: &IterationRecord| in_words(record.baseline.as_ref());
+    compare("the baseline", baseline(old), baseline(new));
     if old.skill_digest != new.skill_digest {
         found.push("the skill has other files".to_owned());
     }
@@ -182,6 +183,15 @@ pub fn differences(old: &IterationRecord, new: &IterationRecord) -> Vec<String> 
         found.push("an input file has other content".to_owned());
     }
     found
+}
+
+fn in_words(baseline: Option<&Baseline>) -> String {
+    match baseline {
+        None => "none".to_owned(),
+        Some(Baseline { kind: BaselineKind::Without, .. }) => "without the skill".to_owned(),
+        Some(Baseline { version: Some(version), .. }) => format!("v{version} of the skill"),
+        Some(Baseline { kind: BaselineKind::Old, .. }) => "another version of the skill".to_owned(),
+    }
 }
 
 fn shown<T: serde::Serialize>(value: &T) -> String {

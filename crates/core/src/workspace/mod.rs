@@ -24,7 +24,7 @@ mod run_dir;
 use std::path::{Path, PathBuf};
 
 pub use atomic::{replace_file, write_atomically, write_json};
-pub use error::WorkspaceError;
+pub use error::{WorkspaceError, in_words, is_out_of_room};
 pub use iteration::{Iteration, Journal};
 pub use lock::{Holder, WorkspaceLock};
 pub use merge::{MergeError, Merged, copy_run, differences, merge};

@@ -37,6 +37,12 @@ pub struct IterationRecord {
     /// The version of the skill in the workspace's history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// The number under which gradings are kept of a skill that is no stored version: that of the next one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graded_version: Option<u64>,
+    /// The hash of the skill's files, evals excluded, as a stored version of them has it: gradings count for that version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
     /// The digest of the suite.
     pub suite_digest: String,
     /// The agent that was asked for.
@@ -73,6 +79,13 @@ pub struct IterationRecord {
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+impl IterationRecord {
+    /// The number under which gradings of runs with the skill are kept.
+    pub fn graded_version(&self) -> u64 {
+        self.version.or(self.graded_version).unwrap_or_default()
+    }
 }
 
 /// What a skill is compared with.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use skillgauge_core::workspace::WorkspaceError;
-use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::EvalsGrading;
 use skillgauge_format::transcript::Reason;
 use skillgauge_format::{Case, Format, read};
@@ -13,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::find::GradeTask;
 use super::{
-    Graded, Judge, StoredRun, StoredRunError, fuller, grade_run, needs_judge, store, store_timing,
+    Graded, Judge, StoredRun, StoredRunError, fuller, grade_run, needs_judge, read_cases_grading,
+    store, store_timing,
 };
 use crate::iteration::Budget;
 
@@ -162,7 +162,7 @@ pub fn is_graded(task: &GradeTask) -> bool {
     match case {
         Some(Case::Eval(_)) => sound::<EvalsGrading>(&bytes)
             .is_some_and(|grading| grading.judge_errors.is_none_or(|errors| errors.is_empty())),
-        Some(Case::Criteria(_)) => sound::<CasesGrading>(&bytes).is_some(),
+        Some(Case::Criteria(_)) => read_cases_grading(&bytes).is_ok(),
         None => false,
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError};
+use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, in_words};
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::{ReadError, Suite};
@@ -62,7 +62,7 @@ pub enum FindError {
         path: PathBuf,
     },
     /// A file or folder cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), in_words(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -175,6 +175,10 @@ fn place(run: &Path) -> Option<(PathBuf, RunId)> {
     Some((root.to_owned(), id))
 }
 
+fn version_folder(workspace: &Path, version: u64) -> PathBuf {
+    workspace.join(format!("v{version}")).join("skill")
+}
+
 /// What an iteration kept.
 struct Kept {
     iteration: Iteration,
@@ -210,11 +214,15 @@ impl Kept {
             .and_then(|record| record.baseline.as_ref()?.version)
             .filter(|_| id.configuration == Configuration::OldSkill);
         let (skill_dir, version) = match (old, &id.configuration) {
-            (Some(version), _) => (Some(parent.join(format!("v{version}")).join("skill")), version),
+            (Some(version), _) => (Some(version_folder(parent, version)), version),
             (None, Configuration::OldSkill) => (None, 0),
             (None, _) => {
-                let kept = record.map(|record| PathBuf::from(&record.skill_path));
-                let version = record.and_then(|record| record.version).unwrap_or_default();
+                // The skill may have changed since; what was run of a stored version has not.
+                let stored = record.and_then(|record| record.version);
+                let stored = stored.map(|version| version_folder(parent, version));
+                let present = record.map(|record| PathBuf::from(&record.skill_path));
+                let kept = stored.filter(|folder| folder.is_dir()).or(present);
+                let version = record.map(IterationRecord::graded_version).unwrap_or_default();
                 (instead.skill.clone().or(kept), version)
             }
         };

@@ -42,7 +42,7 @@ pub use behaviour::{BehaviourGraded, grade_behaviour};
 pub use find::{FindError, GradeTask, Instead, find_runs};
 pub use judge::{Caution, Judge, is_same_model, same_model};
 use stopwatch::Stopwatch;
-pub use store::{cases_grading_file, fuller, store, store_timing};
+pub use store::{cases_grading_file, fuller, read_cases_grading, store, store_timing};
 pub use stored::{StoredRun, StoredRunError};
 
 /// A run that is to be graded.

@@ -1,14 +1,41 @@
-//! Where gradings go.
+//! Where gradings go, and in which shape.
+//!
+//! A grading of a `cases` suite is in two places. `<workspace>/grading/` has it in the seed's own shape, if it is about
+//! the skill itself and not about a baseline. The run's folder has it in the shape of the `evals` dialect, criteria as
+//! expectations, with what only the other shape has as further fields: the public skill-creator's scripts read every
+//! run's `grading.json`, and stop at a `user_notes_summary` that is a text. [`read_cases_grading`] understands both.
+//!
+//! What is in `<workspace>/grading/` says which state of the skill it is about and in which iteration it was made, so
+//! that a version is not credited with the gradings of another state that once had its number.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use skillgauge_core::workspace::{RunDir, Workspace, WorkspaceError, write_json};
+use serde_json::{Map, Value, json};
+use skillgauge_core::version::{GRADED_CONTENT, GRADED_IN};
+use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, write_json};
 use skillgauge_format::cases::CasesGrading;
-use skillgauge_format::evals::{EvalsGrading, Timing};
-use skillgauge_format::part::Configuration;
-use skillgauge_format::read;
+use skillgauge_format::evals::{
+    EvalFeedback, EvalSuggestion, EvalsGrading, RubricSummary, Timing, UserNotesSummary,
+};
+use skillgauge_format::part::{Configuration, GradedExpectation, Tally};
+use skillgauge_format::write::round_rate;
+use skillgauge_format::{Extra, Number, ReadError, read};
 
 use super::GradingFile;
+
+/// The best score of a criterion.
+const BEST: f64 = 5.0;
+
+/// Fields of the `cases` shape that the other one does not have.
+const ONLY_CASES: [&str; 7] = [
+    "case_id",
+    "version",
+    "run",
+    "overall_score",
+    "required_score",
+    "overall",
+    "convention_compliance",
+];
 
 /// Writes a grading into the folder of its run; one of a `cases` suite also to where the seed wants it, if it is about the
 /// skill itself and not about a baseline.
@@ -21,16 +48,16 @@ pub fn store(
     match file {
         GradingFile::Evals(grading) => run.write_json(&run.grading_file(), grading),
         GradingFile::Cases(grading) => {
-            run.write_json(&run.grading_file(), grading)?;
-            if *configuration != Configuration::WithSkill {
-                return Ok(());
+            if *configuration == Configuration::WithSkill {
+                let path = cases_grading_file(workspace, grading);
+                if let Some(folder) = path.parent() {
+                    fs_err::create_dir_all(folder)
+                        .map_err(|source| WorkspaceError::Io { path: folder.to_owned(), source })?;
+                }
+                write_json(&path, &bound(grading, run))?;
             }
-            let path = cases_grading_file(workspace, grading);
-            if let Some(folder) = path.parent() {
-                fs_err::create_dir_all(folder)
-                    .map_err(|source| WorkspaceError::Io { path: folder.to_owned(), source })?;
-            }
-            write_json(&path, grading)
+            // The last one: it makes the run a graded one.
+            run.write_json(&run.grading_file(), &of_run(grading, run))
         }
     }
 }
@@ -56,4 +83,154 @@ pub fn store_timing(timing: Option<&Timing>, run: &RunDir) -> Result<(), Workspa
 pub fn cases_grading_file(workspace: &Workspace, grading: &CasesGrading) -> PathBuf {
     let CasesGrading { case_id, version, run, .. } = grading;
     workspace.root().join("grading").join(format!("{case_id}_v{version}_run{run}.json"))
+}
+
+/// The grading with what it is about: the content of the skill, and the iteration.
+fn bound(grading: &CasesGrading, run: &RunDir) -> CasesGrading {
+    let mut grading = grading.clone();
+    let is_iteration = |folder: &&Path| Iteration::at(*folder).record_file().is_file();
+    // A run lies three folders below its iteration, one that is still being put together two.
+    let Some(folder) = run.root().ancestors().skip(1).take(3).find(is_iteration) else {
+        return grading;
+    };
+    let iteration = Iteration::at(folder);
+    if let Some(hash) = iteration.record().ok().and_then(|record| record.content_hash) {
+        grading.extra.insert(GRADED_CONTENT.to_owned(), hash.into());
+    }
+    if let Some(number) = iteration.number() {
+        grading.extra.insert(GRADED_IN.to_owned(), number.into());
+    }
+    grading
+}
+
+/// The grading in the shape of the `evals` dialect.
+fn of_run(grading: &CasesGrading, run: &RunDir) -> EvalsGrading {
+    let results = &grading.results;
+    let expectations = results.iter().map(|result| {
+        let mut extra = Extra::from_iter([("score".to_owned(), Value::from(result.score))]);
+        extra.extend(result.extra.clone());
+        GradedExpectation {
+            text: result.criterion.clone(),
+            passed: result.passed,
+            evidence: Some(result.reasoning.clone()),
+            extra,
+        }
+    });
+    let passed = results.iter().filter(|result| result.passed).count() as u64;
+    let count = Number::Unsigned(results.len().max(1) as u64).as_f64();
+    let mean = results.iter().map(|result| f64::from(result.score)).sum::<f64>() / count;
+    let own = serde_json::to_value(grading).unwrap_or_default();
+    let mut extra: Extra = ONLY_CASES
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), own.get(key)?.clone())))
+        .collect();
+    extra.extend(grading.extra.clone());
+    let list = |text: &String| Some(text.clone()).into_iter().filter(|text| !text.is_empty());
+    let reason = |reason: String| EvalSuggestion { reason, ..EvalSuggestion::default() };
+    EvalsGrading {
+        expectations: Some(expectations.collect()),
+        summary: Tally::new(passed, results.len() as u64 - passed),
+        rubric_summary: Some(Some(RubricSummary {
+            weighted_mean: Number::Float(round_rate(mean)),
+            max_possible: Number::Float(BEST),
+            normalized: Number::Float(round_rate(mean / BEST)),
+            extra: Extra::new(),
+        })),
+        execution_metrics: Some(grading.execution_metrics.clone()),
+        timing: timing_of(run),
+        claims: Some(grading.claims.clone()),
+        user_notes_summary: Some(UserNotesSummary {
+            uncertainties: Some(list(&grading.user_notes_summary).collect()),
+            ..UserNotesSummary::default()
+        }),
+        eval_feedback: Some(EvalFeedback {
+            suggestions: Some(list(&grading.eval_feedback).map(reason).collect()),
+            ..EvalFeedback::default()
+        }),
+        extra,
+        ..EvalsGrading::default()
+    }
+}
+
+/// Without its total, as in every grading: with one the public script takes characters for tokens.
+fn timing_of(run: &RunDir) -> Option<Timing> {
+    let timing = read::<Timing>(&fs_err::read(run.timing_file()).ok()?).ok()?.value;
+    Some(Timing { total_duration_seconds: None, ..timing })
+}
+
+/// A grading of a `cases` suite in either shape: that of a run's folder, or the seed's.
+pub fn read_cases_grading(bytes: &[u8]) -> Result<CasesGrading, ReadError> {
+    let as_it_is = read::<CasesGrading>(bytes);
+    let in_run = read::<EvalsGrading>(bytes).ok().map(|found| found.value);
+    match (as_it_is, in_run) {
+        (Ok(found), _) => Ok(found.value),
+        (Err(_), Some(grading)) if grading.extra.contains_key("case_id") => {
+            let rebuilt = serde_json::to_vec(&rebuilt(grading)).unwrap_or_default();
+            read::<CasesGrading>(&rebuilt).map(|found| found.value)
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// What [`of_run`] was made of.
+fn rebuilt(grading: EvalsGrading) -> Value {
+    let expectations = grading.expectations.unwrap_or_default().into_iter();
+    let results = expectations.map(|found| {
+        let mut result = json!({
+            "criterion": found.text,
+            "score": Value::Null,
+            "passed": found.passed,
+            "reasoning": found.evidence,
+        });
+        if let Some(members) = result.as_object_mut() {
+            members.extend(found.extra);
+        }
+        result
+    });
+    let notes = grading.user_notes_summary.and_then(|notes| notes.uncertainties);
+    let suggestions = grading.eval_feedback.and_then(|feedback| feedback.suggestions);
+    let reasons = suggestions.unwrap_or_default().into_iter().map(|found| found.reason);
+    let mut members: Map<String, Value> = grading.extra.into_iter().collect();
+    members.extend([
+        ("results".to_owned(), Value::Array(results.collect())),
+        ("claims".to_owned(), json!(grading.claims.unwrap_or_default())),
+        ("user_notes_summary".to_owned(), notes.unwrap_or_default().join("\n").into()),
+        ("eval_feedback".to_owned(), reasons.collect::<Vec<_>>().join("\n").into()),
+        ("execution_metrics".to_owned(), json!(grading.execution_metrics.unwrap_or_default())),
+    ]);
+    Value::Object(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRADING: &str = r#"{"case_id": "hello", "version": 3, "run": 2, "overall_score": 3.5, "required_score": 5,
+        "results": [
+          {"criterion": "greets", "score": 5, "passed": true, "reasoning": "it does", "quotes": ["Hello"]},
+          {"criterion": "short", "score": 2, "passed": false, "reasoning": "it is not"}],
+        "overall": "pass", "convention_compliance": {
+          "frontmatter": {"passed": true, "details": "d"}, "description_field": {"passed": true, "details": "d"},
+          "token_efficiency": {"passed": true, "details": "d"},
+          "progressive_disclosure": {"passed": true, "details": "d"}, "type_alignment": {"passed": true, "details": "d"}},
+        "claims": [], "user_notes_summary": "which style?", "eval_feedback": "too easy",
+        "execution_metrics": {"total_tool_calls": 3}, "grader": {"votes": 1}}"#;
+
+    #[test]
+    fn a_grading_of_a_run_is_in_the_other_shape_and_can_be_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDir::at(folder.path().join("run-2"));
+        fs_err::create_dir_all(run.root()).unwrap();
+        let workspace = Workspace::at(folder.path());
+        let grading = read_cases_grading(GRADING.as_bytes()).unwrap();
+        let file = GradingFile::Cases(Box::new(grading.clone()));
+        store(&file, &run, &Configuration::OldSkill, &workspace).unwrap();
+        let bytes = fs_err::read(run.grading_file()).unwrap();
+        let shape = read::<EvalsGrading>(&bytes).unwrap().value;
+        assert_eq!((shape.summary.passed, shape.summary.total), (1, 2));
+        let notes = shape.user_notes_summary.unwrap().uncertainties;
+        assert_eq!(notes, Some(vec!["which style?".to_owned()]));
+        assert_eq!(read_cases_grading(&bytes).unwrap(), grading);
+        assert!(!folder.path().join("grading").exists(), "a baseline is no version's grading");
+    }
 }

@@ -1,16 +1,25 @@
 //! `--baseline-from`: takes the runs of a baseline over from an earlier iteration instead of paying for them again.
 //!
-//! Refused when anything differs that could change their results. What the skill under test is does not matter: it was
-//! absent, or the same old version.
+//! Refused when anything differs that could change their results, and before anything is written: an iteration that was
+//! begun for nothing would be the newest one. What the skill under test is does not matter: it was absent, or the same
+//! old version.
 
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, WorkspaceError, copy_run, differences};
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, copy_run, differences};
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 
 /// Why the runs of a baseline cannot be taken over.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineRefused {
+    /// There is no such iteration.
+    #[error("there is no iteration-{number}; {}", there(known))]
+    Unknown {
+        /// The number that was asked for.
+        number: u64,
+        /// Those that there are.
+        known: Vec<u64>,
+    },
     /// The earlier iteration measured something else.
     #[error("the baseline of iteration-{number} cannot be used: {}", reasons.join("; "))]
     Differs {
@@ -24,43 +33,89 @@ pub enum BaselineRefused {
     Workspace(#[from] WorkspaceError),
 }
 
-/// Copies the baseline's runs of another iteration into this one, those that are not there yet. Blocks.
-///
-/// Gradings go along when the judge is the same.
-pub fn take_over(
-    from: &Iteration,
-    into: &Iteration,
-    record: &IterationRecord,
-) -> Result<usize, BaselineRefused> {
-    let number = from.number().unwrap_or_default();
-    let old = from.record()?;
-    let Some(configuration) =
-        record.configurations.iter().find(|one| **one != Configuration::WithSkill)
-    else {
-        let reasons = vec!["this iteration has no baseline".to_owned()];
-        return Err(BaselineRefused::Differs { number, reasons });
-    };
-    let mut reasons = refusals(&old, record);
-    let wanted: Vec<RunId> = Iteration::plan(record)
-        .without(|id| id.configuration != *configuration)
-        .into_iter()
-        .collect();
-    let missing = wanted.iter().filter(|id| !is_result(from, id)).count();
-    if missing > 0 {
-        reasons.push(format!("{missing} of its {} runs are not there", wanted.len()));
+fn there(known: &[u64]) -> String {
+    let names: Vec<String> = known.iter().map(|number| format!("iteration-{number}")).collect();
+    match names.as_slice() {
+        [] => "nothing was run in this workspace yet".to_owned(),
+        [one] => format!("there is {one}"),
+        all => format!("there are {}", all.join(", ")),
     }
-    if !reasons.is_empty() {
-        return Err(BaselineRefused::Differs { number, reasons });
-    }
-    let mut copied = 0;
-    for id in wanted.iter().filter(|id| !into.run_dir(id).is_complete()) {
-        let run = copy_run(&from.run_dir(id), into, id)?;
-        if old.judge != record.judge {
-            let _ = fs_err::remove_file(run.grading_file());
+}
+
+/// Runs of a baseline that can be taken over.
+#[derive(Clone, Debug)]
+pub struct TakeOver {
+    from: Iteration,
+    runs: Vec<RunId>,
+    gradings: Gradings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gradings {
+    /// They are by the same judge.
+    Kept,
+    /// They are by another one.
+    Dropped,
+}
+
+impl TakeOver {
+    /// Looks whether the baseline's runs of an iteration are what a new one, with this record, would get. Blocks.
+    pub fn plan(
+        workspace: &Workspace,
+        number: u64,
+        record: &IterationRecord,
+    ) -> Result<Self, BaselineRefused> {
+        let known = workspace.iterations()?;
+        if !known.contains(&number) {
+            return Err(BaselineRefused::Unknown { number, known });
         }
-        copied += 1;
+        let from = workspace.iteration(number);
+        let old = from.record()?;
+        let Some(configuration) =
+            record.configurations.iter().find(|one| **one != Configuration::WithSkill)
+        else {
+            let reasons = vec!["there is no baseline to be run now".to_owned()];
+            return Err(BaselineRefused::Differs { number, reasons });
+        };
+        let mut reasons = refusals(&old, record);
+        let runs = Iteration::plan(record).without(|id| id.configuration != *configuration);
+        let missing = runs.iter().filter(|id| !is_result(&from, id)).count();
+        if missing > 0 {
+            reasons.push(format!("{missing} of its {} runs are not there", runs.len()));
+        }
+        if !reasons.is_empty() {
+            return Err(BaselineRefused::Differs { number, reasons });
+        }
+        let is_same_judge = (&old.judge, old.judge_votes) == (&record.judge, record.judge_votes);
+        let gradings = if is_same_judge { Gradings::Kept } else { Gradings::Dropped };
+        Ok(Self { from, runs, gradings })
     }
-    Ok(copied)
+
+    /// The runs that need not be made.
+    pub fn runs(&self) -> &[RunId] {
+        &self.runs
+    }
+
+    /// Those of them that somebody has to judge again.
+    pub fn to_judge(&self) -> &[RunId] {
+        match self.gradings {
+            Gradings::Kept => &[],
+            Gradings::Dropped => &self.runs,
+        }
+    }
+
+    /// Copies those that are not there yet into an iteration; how many. Blocks.
+    pub fn copy_into(&self, into: &Iteration) -> Result<usize, WorkspaceError> {
+        let mut copied = 0;
+        for id in self.runs.iter().filter(|id| !is_result(into, id)) {
+            let run = copy_run(&self.from.run_dir(id), into, id)?;
+            if self.gradings == Gradings::Dropped {
+                let _ = fs_err::remove_file(run.grading_file());
+            }
+            copied += 1;
+        }
+        Ok(copied)
+    }
 }
 
 /// What the skill, and the judge, may be different in.
@@ -69,12 +124,12 @@ fn refusals(old: &IterationRecord, new: &IterationRecord) -> Vec<String> {
     same.skill_digest.clone_from(&new.skill_digest);
     same.judge.clone_from(&new.judge);
     same.judge_votes = new.judge_votes;
-    let mut reasons = differences(&same, new);
     if let (Some(old), Some(new)) = (&old.baseline, &new.baseline)
         && (old.kind, &old.digest) == (new.kind, &new.digest)
     {
-        reasons.retain(|reason| !reason.starts_with("the baseline"));
+        same.baseline = Some(new.clone());
     }
+    let mut reasons = differences(&same, new);
     reasons.retain(|reason| !reason.starts_with("an input file"));
     reasons
 }

@@ -269,7 +269,10 @@ impl<E: Evaluate> Loop<'_, E> {
                     tokio::task::spawn_blocking(move || store(partial, &stored_id, &skill, &run));
                 match stored.await {
                     Ok(Ok((dir, record))) => return self.ended(id, dir, record),
-                    Ok(Err(error)) => error.to_string(),
+                    Ok(Err(error)) => {
+                        work.stop_without_room(&error);
+                        error.to_string()
+                    }
                     Err(error) => error.to_string(),
                 }
             }

@@ -4,7 +4,7 @@
 //! graded when somebody was killed is only graded the next time.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillgauge_core::check::CompiledChecks;
@@ -12,6 +12,7 @@ use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::{EvalsGrading, Structural};
+use skillgauge_format::part::Configuration;
 use skillgauge_format::record::RunRecord;
 use skillgauge_format::{Case, Suite, read};
 use tokio_util::sync::CancellationToken;
@@ -38,12 +39,34 @@ pub struct EvaluatorSettings {
     pub skill_name: String,
     /// The skill's version.
     pub version: u64,
+    /// What the runs of `old_skill` are about; none when there are none, or when it is not at hand.
+    pub old: Option<OldSkill>,
     /// The workspace.
     pub workspace: Workspace,
     /// Runs the scripts of checks.
     pub scripts: Scripts,
     /// What may be spent.
     pub budget: Arc<Budget>,
+}
+
+/// An earlier version of the skill, as the baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldSkill {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its number.
+    pub version: u64,
+}
+
+impl EvaluatorSettings {
+    /// The skill that a run is judged by, and its version: that of its own configuration.
+    fn graded_skill(&self, configuration: &Configuration) -> (Option<&Path>, u64) {
+        match (configuration, &self.old) {
+            (Configuration::OldSkill, Some(old)) => (Some(&old.folder), old.version),
+            (Configuration::OldSkill, None) => (None, 0),
+            _ => (Some(&self.skill), self.version),
+        }
+    }
 }
 
 /// Checks and grades stored runs.
@@ -185,9 +208,10 @@ impl Shared {
         cancel: &CancellationToken,
     ) -> Result<Graded, String> {
         let settings = &self.settings;
+        let (skill_dir, version) = settings.graded_skill(&id.configuration);
         let input = GradeInput {
-            skill_dir: Some(&settings.skill),
-            version: settings.version,
+            skill_dir,
+            version,
             run_number: u64::from(id.number),
             executor_model: record.model.as_deref(),
             record: Some(record),

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, Journal, WorkspaceError};
+use skillgauge_core::workspace::{Iteration, Journal, WorkspaceError, is_out_of_room};
 use skillgauge_format::transcript::{Outcome, Reason};
 
 use crate::agent::timestamp;
@@ -122,8 +122,12 @@ impl<'a> Teller<'a> {
 
     /// Tells one event.
     pub fn tell(&mut self, event: &IterationEvent) -> Result<(), WorkspaceError> {
-        self.journal.append(&Timed { time: timestamp(SystemTime::now()), event })?;
+        let noted = self.journal.append(&Timed { time: timestamp(SystemTime::now()), event });
         (self.on_event)(event);
-        Ok(())
+        match noted {
+            // The journal only tells. What could not be stored for lack of room is said of the run that it was.
+            Err(WorkspaceError::Io { source, .. }) if is_out_of_room(&source) => Ok(()),
+            noted => noted,
+        }
     }
 }

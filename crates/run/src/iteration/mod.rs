@@ -25,11 +25,11 @@ mod store;
 mod work;
 
 pub use alone::carry_out;
-pub use baseline::{BaselineRefused, take_over};
+pub use baseline::{BaselineRefused, TakeOver};
 pub use begin::{BeginError, Begun, Continuation, begin};
 pub use budget::{Budget, Spent};
 pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};
-pub use evaluate::{Evaluator, EvaluatorSettings, GradedWhen};
+pub use evaluate::{Evaluator, EvaluatorSettings, GradedWhen, OldSkill};
 pub use event::{IterationEvent, OnEvent, Teller};
 pub use prepare::{BaselineRequest, PrepareError, Prepared, Request, RunSpec, prepare};
 pub use work::LostRun;

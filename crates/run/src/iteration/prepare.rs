@@ -24,6 +24,10 @@ pub struct Request {
     pub inputs_from: PathBuf,
     /// The skill's version in the workspace's history, if it has one.
     pub version: Option<u64>,
+    /// The number under which gradings are kept of a skill that has none.
+    pub next_version: u64,
+    /// The hash of the skill's files, as a stored version of them has it; none when nobody could tell.
+    pub content_hash: Option<String>,
     /// The workspace's folder.
     pub workspace: PathBuf,
     /// The suite.
@@ -161,6 +165,8 @@ pub fn prepare(request: &Request, started: Timestamp) -> Result<Prepared, Prepar
         skill_path: shown(&request.skill),
         skill_digest: skill.digest.as_str().to_owned(),
         version: request.version,
+        graded_version: request.version.is_none().then_some(request.next_version),
+        content_hash: request.content_hash.clone(),
         suite_digest,
         agent: request.agent.clone(),
         agent_version: request.agent_version.clone(),

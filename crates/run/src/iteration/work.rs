@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use skillgauge_core::plan::RunId;
-use skillgauge_core::workspace::{Iteration, PartialRun, WorkspaceError};
+use skillgauge_core::workspace::{Iteration, PartialRun, WorkspaceError, is_out_of_room};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +31,7 @@ pub(super) enum Attempted {
 pub enum LostRun {
     /// The agent could not be run, or what it made could not be kept.
     #[error("{}", chain(.0))]
-    Execute(ExecuteError),
+    Execute(#[source] ExecuteError),
     /// A file cannot be read or written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
@@ -73,6 +73,13 @@ impl RunWork {
     ) -> Vec<(AgentRun, Duration)> {
         let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
         earlier.remove(id).unwrap_or_default().into_iter().zip(waited).collect()
+    }
+
+    /// What cannot be kept must not be paid for: where there is no room for one run, there is none for the next.
+    pub(super) fn stop_without_room(&self, error: &(dyn std::error::Error + 'static)) {
+        if is_out_of_room(error) {
+            self.stop("there is no room left to store a run; make some".to_owned());
+        }
     }
 
     fn stop(&self, why: String) {
@@ -130,7 +137,10 @@ impl Work for RunWork {
                 }
                 Attempted::Ran(Box::new(run), partial)
             }
-            Err(lost) => Attempted::Lost(lost),
+            Err(lost) => {
+                self.stop_without_room(&lost);
+                Attempted::Lost(lost)
+            }
         }
     }
 

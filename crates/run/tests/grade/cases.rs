@@ -3,7 +3,7 @@
 use serde_json::json;
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::part::Configuration;
-use skillgauge_run::grade::store;
+use skillgauge_run::grade::{read_cases_grading, store};
 
 use crate::bench::{CASES, Workshop, cases_answer, checked, judge, serve};
 
@@ -25,7 +25,8 @@ async fn criteria_are_scored_and_the_grading_goes_where_the_seed_wants_it() {
     let seed = workspace.root().join("grading/case-01_v2_run1.json");
     assert!(run.grading_file().is_file() && !seed.exists());
     store(&file, &run, &Configuration::WithSkill, &workspace).unwrap();
-    assert_eq!(fs_err::read(seed).unwrap(), fs_err::read(run.grading_file()).unwrap());
+    let read = |path: &std::path::Path| read_cases_grading(&fs_err::read(path).unwrap()).unwrap();
+    assert_eq!(read(&seed), read(&run.grading_file()), "two shapes of the same");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use skillgauge_core::improve::{self, Round};
-use skillgauge_core::version::VersionScores;
+use skillgauge_core::version::{GRADED_CONTENT, GRADED_IN, VersionScores, hash_of_version};
 use skillgauge_core::workspace::Workspace;
 
 use super::json::{Problem, as_text, items, load, number, text, truth};
@@ -194,12 +194,14 @@ pub(crate) fn version_name(name: &str) -> String {
     }
 }
 
-/// The overall scores in `grading/`, by version and case.
+/// The overall scores in `grading/`, by version and case: those that are about the version's content, of each case those
+/// of the newest iteration, as the history has it.
 fn grading_scores(
     workspace: &Path,
     problems: &mut Vec<Problem>,
 ) -> BTreeMap<String, BTreeMap<String, Vec<f64>>> {
-    let mut scores: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
+    let mut scores: BTreeMap<String, BTreeMap<String, BTreeMap<u64, Vec<f64>>>> = BTreeMap::new();
+    let mut contents: BTreeMap<String, Option<String>> = BTreeMap::new();
     let folder = workspace.join("grading");
     for name in files(&folder).into_iter().filter(|name| name.strip_suffix(".json").is_some()) {
         let file = format!("grading/{name}");
@@ -209,10 +211,27 @@ fn grading_scores(
         else {
             continue;
         };
+        let version = version_name(&version);
+        let content = contents.entry(version.clone()).or_insert_with(|| {
+            // The name comes from a file, and must not lead anywhere else.
+            let number: u64 = version.strip_prefix('v')?.parse().ok()?;
+            hash_of_version(&workspace.join(format!("v{number}")).join("skill")).ok()
+        });
+        let graded = text(&value, GRADED_CONTENT);
+        if graded.as_ref().zip(content.as_ref()).is_some_and(|(graded, content)| graded != content)
+        {
+            continue;
+        }
+        let iteration = value.get(GRADED_IN).and_then(Value::as_u64).unwrap_or_default();
         let case = text(&value, "case_id").unwrap_or_default();
-        scores.entry(version_name(&version)).or_default().entry(case).or_default().push(score);
+        let found = scores.entry(version).or_default().entry(case).or_default();
+        found.entry(iteration).or_default().push(score);
     }
-    scores
+    let newest = |mut found: BTreeMap<u64, Vec<f64>>| found.pop_last().map(|(_, scores)| scores);
+    let of_version = |cases: BTreeMap<String, BTreeMap<u64, Vec<f64>>>| {
+        cases.into_iter().filter_map(|(case, found)| Some((case, newest(found)?))).collect()
+    };
+    scores.into_iter().map(|(version, cases)| (version, of_version(cases))).collect()
 }
 
 impl Version {

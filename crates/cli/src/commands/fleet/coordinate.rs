@@ -197,6 +197,7 @@ fn begin<'m>(
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {
+        measurement.list_runs()?;
         return Ok(None);
     }
     let mut shared = None;

@@ -9,11 +9,12 @@ use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::agent::Executor;
 use skillgauge_run::grade::same_model;
 use skillgauge_run::iteration::{
-    self, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
+    self, BaselineRefused, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
+    TakeOver,
 };
 use skillgauge_run::pool::RetryRules;
 
-use super::plan;
+use super::plan::{self, Outlook};
 use super::request::{self, Asked, Judging};
 use super::target::Target;
 use super::workspace_error;
@@ -28,6 +29,8 @@ use crate::{Printer, keep};
 pub(in crate::commands) struct Measurement<'m> {
     pub(in crate::commands) target: Target,
     pub(in crate::commands) prepared: Prepared,
+    /// What need not be run, because another iteration has it.
+    taken: Option<TakeOver>,
     args: &'m RunArgs,
     pub(in crate::commands) session: &'m Session,
     printer: &'m Printer,
@@ -55,7 +58,8 @@ impl<'m> Measurement<'m> {
         let executor = Arc::new(session.executor());
         let asked = Asked::new(args, &target, session, &executor, printer, judging)?;
         let prepared = asked.prepare()?;
-        Ok(Self { target, prepared, args, session, printer, asked, executor })
+        let taken = take_over(args, &target, &prepared)?;
+        Ok(Self { target, prepared, taken, args, session, printer, asked, executor })
     }
 
     pub(in crate::commands) fn warn_unstored(&self) {
@@ -63,11 +67,21 @@ impl<'m> Measurement<'m> {
     }
 
     pub(in crate::commands) fn show_plan(&self) {
-        plan::show_plan(&self.prepared, &self.asked, &self.target, self.printer);
+        let (outlook, workspace) = (self.outlook(), &self.target.workspace);
+        plan::show_plan(&self.prepared, &self.asked, &outlook, workspace, self.printer);
         let record = &self.prepared.record;
         if let Some(warning) = same_model(record.model.as_deref(), record.judge.as_deref()) {
             self.printer.say(&format!("warning: {warning}"));
         }
+    }
+
+    /// What a dry run shows beside the plan.
+    pub(in crate::commands) fn list_runs(&self) -> Result<(), CommandError> {
+        self.outlook().list(self.args.out_format, self.printer)
+    }
+
+    fn outlook(&self) -> Outlook {
+        Outlook::new(self.args, &self.target.workspace, &self.prepared, self.taken.as_ref())
     }
 
     /// Begins an iteration or goes on with it, and runs and grades what is left of it.
@@ -102,7 +116,7 @@ impl<'m> Measurement<'m> {
 
     /// The number under which gradings are kept.
     pub(in crate::commands) fn version(&self) -> u64 {
-        request::graded_version(&self.prepared, &self.target)
+        self.prepared.record.graded_version()
     }
 
     /// Begins an iteration or goes on with it. The caller holds the workspace's lock.
@@ -116,19 +130,31 @@ impl<'m> Measurement<'m> {
         let begun = iteration::begin(workspace, &self.prepared, continuation)
             .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
         plan::say_begun(&begun, self.printer);
-        if let Some(number) = self.args.baseline_from {
-            let from = workspace.iteration(number);
-            let copied = iteration::take_over(&from, &begun.iteration, &begun.record);
-            let copied = copied.map_err(|error| {
-                CommandError::usage(
-                    error.to_string(),
-                    "leave --baseline-from out to run the baseline again",
-                )
-            })?;
+        if let (Some(taken), Some(number)) = (&self.taken, self.args.baseline_from) {
+            let copied = taken.copy_into(&begun.iteration).map_err(workspace_error)?;
             self.printer.say(&format!(
                 "{copied} runs of the baseline were taken over from iteration-{number}"
             ));
         }
         Ok(begun)
     }
+}
+
+/// What `--baseline-from` names, if it can be used.
+fn take_over(
+    args: &RunArgs,
+    target: &Target,
+    prepared: &Prepared,
+) -> Result<Option<TakeOver>, CommandError> {
+    let Some(number) = args.baseline_from else { return Ok(None) };
+    let taken = TakeOver::plan(&target.workspace, number, &prepared.record);
+    taken.map(Some).map_err(|error| {
+        let hint = match &error {
+            BaselineRefused::Workspace(error) => error.hint(),
+            BaselineRefused::Unknown { .. } | BaselineRefused::Differs { .. } => {
+                "leave --baseline-from out to run the baseline again"
+            }
+        };
+        CommandError::usage(error.to_string(), hint)
+    })
 }

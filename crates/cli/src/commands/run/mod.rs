@@ -36,6 +36,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {
+        measurement.list_runs()?;
         return Ok(ExitCode::Success);
     }
     let lock =

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use skillgauge_core::check::{self, CompiledChecks};
-use skillgauge_core::version::VersionStore;
+use skillgauge_core::version::{self, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
 use skillgauge_format::part::Timestamp;
@@ -12,7 +12,7 @@ use skillgauge_run::agent::{Executor, timestamp};
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
 use skillgauge_run::iteration::{
-    BaselineRequest, Budget, Evaluator, EvaluatorSettings, Prepared, Request, prepare,
+    BaselineRequest, Budget, Evaluator, EvaluatorSettings, OldSkill, Prepared, Request, prepare,
 };
 use skillgauge_run::model::ModelName;
 
@@ -66,6 +66,9 @@ impl Asked {
             skill: target.skill.clone(),
             inputs_from: target.inputs_from.clone(),
             version,
+            // A skill that was changed is not the version that it was, but may be the next.
+            next_version: history.as_ref().map_or(0, |history| history.versions.len() as u64),
+            content_hash: content_hash(target),
             workspace: target.workspace.root().to_owned(),
             suite: target.suite.clone(),
             cases,
@@ -104,7 +107,8 @@ impl Asked {
             judge: self.judge.clone(),
             skill: target.skill.clone(),
             inputs_from: target.inputs_from.clone(),
-            version: graded_version(prepared, target),
+            version: prepared.record.graded_version(),
+            old: self.old(),
             workspace: target.workspace.clone(),
             skill_name: prepared.record.skill_name.clone(),
             scripts: Scripts::new(
@@ -114,6 +118,15 @@ impl Asked {
             ),
             budget,
         })
+    }
+
+    fn old(&self) -> Option<OldSkill> {
+        match self.request.baseline.as_ref()? {
+            BaselineRequest::Without => None,
+            BaselineRequest::Old { version, folder } => {
+                Some(OldSkill { folder: folder.clone(), version: *version })
+            }
+        }
     }
 }
 
@@ -251,6 +264,15 @@ fn present_version(
     Ok(found.map(|version| version.0))
 }
 
+/// What gradings of this skill are bound to; a skill whose files cannot be hashed is refused elsewhere.
+fn content_hash(target: &Target) -> Option<String> {
+    let hash = match target.version {
+        Some(_) => version::hash_of_version(&target.skill),
+        None => version::hash_of_skill(&target.skill),
+    };
+    hash.ok()
+}
+
 /// Warns when there are versions, and the skill is none of them.
 pub(super) fn warn_unstored(prepared: &Prepared, target: &Target, printer: &Printer) {
     if prepared.record.version.is_none() && history(&target.workspace).is_some() {
@@ -259,12 +281,6 @@ pub(super) fn warn_unstored(prepared: &Prepared, target: &Target, printer: &Prin
              `skillgauge snapshot` first if it should",
         );
     }
-}
-
-/// The number under which gradings are kept: a skill that was changed is not the version that it was, but may be the next.
-pub(super) fn graded_version(prepared: &Prepared, target: &Target) -> u64 {
-    let next = || history(&target.workspace).map_or(0, |history| history.versions.len() as u64);
-    prepared.record.version.unwrap_or_else(next)
 }
 
 fn history(workspace: &Workspace) -> Option<History> {

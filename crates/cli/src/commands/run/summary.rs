@@ -4,14 +4,16 @@ use std::io::Write as _;
 use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
+use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::plan::{RunId, Shard};
-use skillgauge_core::workspace::Iteration;
-use skillgauge_format::evals::Benchmark;
+use skillgauge_core::workspace::{Iteration, WorkspaceError, is_out_of_room};
+use skillgauge_format::evals::{Benchmark, EvalsGrading};
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::agent::timestamp;
+use skillgauge_run::iteration::Begun;
 
-use super::Ran;
+use super::{Ran, plural};
 use crate::args::RunFormat;
 use crate::commands::Outcome;
 use crate::printer::CommandError;
@@ -37,7 +39,7 @@ pub(in crate::commands) struct Ended<'a> {
 impl Ended<'_> {
     pub(in crate::commands) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
-        self.mark(is_interrupted)?;
+        let is_noted = is_noted(self.mark(is_interrupted), printer)?;
         // More parts than runs: this one has done all that there is for it.
         if let (Some(shard), []) = (self.shard, self.ran.plan.runs()) {
             printer.say(&format!("part {shard} of the plan has no runs; there is nothing to do"));
@@ -47,6 +49,7 @@ impl Ended<'_> {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
         self.say_missing(printer);
+        let undecided = self.undecided();
         self.say_spent(printer);
         if is_interrupted {
             printer.say("the same command goes on where this one stopped");
@@ -54,11 +57,40 @@ impl Ended<'_> {
         }
         if self.ran.driven.results == 0 {
             printer.say("no run has a result, so there is nothing to tell");
+            // A CI system that gets nothing would not show that something was to be tested.
+            if matches!(self.out_format, RunFormat::Junit | RunFormat::Github) {
+                let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
+                self.print(&aggregate, None, printer)?;
+            }
             return Ok(ExitCode::Incomplete);
         }
-        let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
-        self.print(&aggregate, printer)?;
-        Ok(self.code(&aggregate))
+        let (aggregate, is_written) = self.aggregate(printer)?;
+        self.print(&aggregate, undecided.as_ref(), printer)?;
+        if let Some(undecided) = undecided {
+            undecided.say(self.ran, printer);
+        }
+        Ok(if is_noted && is_written { self.code(&aggregate) } else { ExitCode::Incomplete })
+    }
+
+    /// The benchmark, and whether it could be written: a full disk keeps nobody from being told what is there.
+    fn aggregate(&self, printer: &Printer) -> Result<(Aggregate, bool), CommandError> {
+        let Begun { iteration, record, .. } = &self.ran.begun;
+        let settings = settings(record);
+        match benchmark::write(iteration.root(), &settings) {
+            Ok((aggregate, _)) => Ok((aggregate, true)),
+            Err(error) if is_out_of_room(&error) && self.out_format != RunFormat::Json => {
+                let aggregate = benchmark::aggregate(iteration.root(), &settings);
+                printer.say(&format!("warning: {error}; `skillgauge bench` writes it again"));
+                Ok((aggregate.map_err(benchmark_error)?, false))
+            }
+            Err(error) => Err(benchmark_error(error)),
+        }
+    }
+
+    /// What the judge left open; nothing when it left nothing.
+    fn undecided(&self) -> Option<Undecided> {
+        let found = (self.ran.driven.judge_errors > 0).then(|| Undecided::read(self.ran));
+        found.filter(|found| found.expectations > 0)
     }
 
     /// Notes what became of the iteration, and says what is missing; `conclude` without the benchmark.
@@ -67,20 +99,21 @@ impl Ended<'_> {
         session: &Session,
         printer: &Printer,
     ) -> Result<(), CommandError> {
-        self.mark(session.cancel.is_cancelled())?;
+        self.mark(session.cancel.is_cancelled()).map_err(super::workspace_error)?;
         self.say_missing(printer);
         Ok(())
     }
 
     /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
-    fn mark(&self, is_interrupted: bool) -> Result<(), CommandError> {
+    fn mark(&self, is_interrupted: bool) -> Result<(), WorkspaceError> {
         let mut record = self.ran.begun.record.clone();
-        let is_complete = self.ran.driven.is_complete() && self.shard.is_none();
+        let driven = &self.ran.driven;
+        let is_complete = driven.is_complete() && self.shard.is_none();
         record.finished = is_complete.then(now);
         if is_complete {
-            self.ran.begun.iteration.clear_partial().map_err(super::workspace_error)?;
+            self.ran.begun.iteration.clear_partial()?;
         }
-        record.partial = match (&self.ran.driven.stopped, is_interrupted) {
+        record.partial = match (&driven.stopped, is_interrupted) {
             _ if is_complete => None,
             (Some(why), _) => Some(why.clone()),
             (None, true) => Some("interrupted".to_owned()),
@@ -94,7 +127,7 @@ impl Ended<'_> {
             .into_iter()
             .filter_map(|(_, run)| run.record().ok()?.model);
         record.executor_model = models.into_iter().next();
-        self.ran.begun.iteration.write_record(&record).map_err(super::workspace_error)
+        self.ran.begun.iteration.write_record(&record)
     }
 
     /// Why an iteration is unfinished that nobody stopped.
@@ -124,11 +157,7 @@ impl Ended<'_> {
             &self.ran.driven.missing,
         );
         say("runs could not be graded", &self.ran.driven.not_graded);
-        if self.ran.driven.judge_errors > 0 {
-            let count = self.ran.driven.judge_errors;
-            printer.say(&format!("the judge gave no verdict on {count} expectations"));
-        }
-        if !self.ran.driven.is_complete() {
+        if !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty() {
             printer.say(self.remedy);
         }
     }
@@ -151,8 +180,17 @@ impl Ended<'_> {
         ));
     }
 
-    fn print(&self, aggregate: &Aggregate, printer: &Printer) -> Result<(), CommandError> {
+    fn print(
+        &self,
+        aggregate: &Aggregate,
+        undecided: Option<&Undecided>,
+        printer: &Printer,
+    ) -> Result<(), CommandError> {
         let text = match self.out_format {
+            // What is left when a judge decided nothing are the checks, and their rate is not that of the runs.
+            RunFormat::Text if undecided.is_some_and(|found| found.answered == 0) => {
+                "no rate: the judge decided nothing\n".to_owned()
+            }
             RunFormat::Text => aggregate.summary_text(printer.style()),
             RunFormat::Markdown => aggregate.to_markdown(),
             RunFormat::Json => aggregate
@@ -181,12 +219,31 @@ impl Ended<'_> {
     }
 }
 
+/// Whether the state of the iteration could be written; one that could not for lack of room stays unfinished, which is
+/// right.
+fn is_noted(marked: Result<(), WorkspaceError>, printer: &Printer) -> Result<bool, CommandError> {
+    match marked {
+        Ok(()) => Ok(true),
+        Err(error) if is_out_of_room(&error) => {
+            printer.say(&format!("warning: {error}"));
+            printer.say("make room; the same command goes on where this one stopped");
+            Ok(false)
+        }
+        Err(error) => Err(super::workspace_error(error)),
+    }
+}
+
 /// The benchmark of an iteration, which is written beside its runs.
 pub(in crate::commands) fn aggregate(
     iteration: &Iteration,
     record: &IterationRecord,
 ) -> Result<Aggregate, CommandError> {
-    let settings = Settings {
+    let written = benchmark::write(iteration.root(), &settings(record));
+    written.map(|(aggregate, _)| aggregate).map_err(benchmark_error)
+}
+
+fn settings(record: &IterationRecord) -> Settings {
+    Settings {
         skill_name: Some(record.skill_name.clone()),
         skill_path: Some(record.skill_path.clone()),
         analyzer_model: record.judge.clone(),
@@ -194,18 +251,68 @@ pub(in crate::commands) fn aggregate(
         seed: record.seed,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn benchmark_error(error: BenchmarkError) -> CommandError {
+    let hint = match error {
+        BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
+        // There were runs a moment ago.
+        BenchmarkError::Unreadable { .. } | BenchmarkError::NoRuns { .. } => {
+            "something else changed the folder; put it back, or run the same command again"
+        }
+        BenchmarkError::Changed { .. } | BenchmarkError::NotJson { .. } => error.hint(),
     };
-    let (aggregate, _) = benchmark::write(iteration.root(), &settings).map_err(|error| {
-        let hint = match error {
-            BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
-            BenchmarkError::Unreadable { .. }
-            | BenchmarkError::Changed { .. }
-            | BenchmarkError::NoRuns { .. }
-            | BenchmarkError::NotJson { .. } => "please report this",
-        };
-        CommandError::usage(error.to_string(), hint)
-    })?;
-    Ok(aggregate)
+    CommandError::usage(error.to_string(), hint)
+}
+
+/// What a judge that was asked did not decide, as the gradings have it.
+#[derive(Debug, Default)]
+struct Undecided {
+    expectations: usize,
+    runs: usize,
+    /// Runs for which the judge gave an answer that could be used, be it to a part.
+    answered: usize,
+    first: Option<String>,
+}
+
+impl Undecided {
+    fn read(ran: &Ran) -> Self {
+        let mut found = Self::default();
+        for id in ran.plan.runs() {
+            let Ok(bytes) = fs_err::read(ran.begun.iteration.run_dir(id).grading_file()) else {
+                continue;
+            };
+            let Ok(grading) = skillgauge_format::read::<EvalsGrading>(&bytes) else { continue };
+            let grading = grading.value;
+            let Some(grader) = GraderRecord::load(&grading.extra) else { continue };
+            if grader.model.is_none() {
+                continue;
+            }
+            found.answered += usize::from(grader.failed_votes < grader.votes);
+            let errors = grading.judge_errors.unwrap_or_default();
+            found.runs += usize::from(!errors.is_empty());
+            found.expectations += errors.len();
+            found.first = found.first.take().or_else(|| errors.into_iter().next());
+        }
+        found
+    }
+
+    fn say(&self, ran: &Ran, printer: &Printer) {
+        let (expectations, runs) = (self.expectations, self.runs);
+        printer.say(&format!(
+            "{expectations} expectation{} of {runs} run{} {} not judged and in no rate: {}",
+            plural(expectations),
+            plural(runs),
+            if expectations == 1 { "was" } else { "were" },
+            self.first.as_deref().unwrap_or("the judge gave no reason"),
+        ));
+        printer.say(&format!(
+            "the same command asks the judge again, and runs nothing again; so does `skillgauge grade {}`",
+            ran.begun.iteration.root().display()
+        ));
+    }
 }
 
 /// The benchmark with its runs, as it was just written.

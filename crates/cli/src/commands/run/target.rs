@@ -1,6 +1,6 @@
 //! What is measured: a skill that is well formed, its suite, and its workspace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillgauge_core::finding::Level;
 use skillgauge_core::profile::{Policy, Profile, Strictness};
@@ -8,7 +8,7 @@ use skillgauge_core::skill::Skill;
 use skillgauge_core::suite_lint::{Examination, examine};
 use skillgauge_core::validate::Checked;
 use skillgauge_core::version::{VersionNumber, VersionStore};
-use skillgauge_core::workspace::Workspace;
+use skillgauge_core::workspace::{Workspace, in_words};
 use skillgauge_format::{Dialect, Suite};
 
 use crate::args::RunArgs;
@@ -40,7 +40,7 @@ impl Target {
         check_skill(&skill, &policy(), printer)?;
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
         let workspace = match &args.workspace {
-            Some(root) => Workspace::at(std::path::absolute(root).unwrap_or_else(|_| root.clone())),
+            Some(root) => workspace_at(root, &skill)?,
             None => Workspace::beside(&skill)
                 .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
         };
@@ -78,6 +78,28 @@ impl Target {
     }
 }
 
+/// A workspace inside of the skill would be a part of the skill: each run would change what is measured.
+fn workspace_at(root: &Path, skill: &Path) -> Result<Workspace, CommandError> {
+    let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let inside = fs_err::canonicalize(skill).is_ok_and(|skill| real(&absolute).starts_with(skill));
+    if inside {
+        return Err(CommandError::usage(
+            format!("--workspace {} is inside of the skill", root.display()),
+            "name a folder outside of it; without --workspace it is `<skill>-workspace` beside the skill",
+        ));
+    }
+    Ok(Workspace::at(absolute))
+}
+
+/// Where a path leads that need not exist yet.
+fn real(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|above| {
+        let found = fs_err::canonicalize(above).ok()?;
+        Some(found.join(path.strip_prefix(above).ok()?))
+    });
+    existing.unwrap_or_else(|| path.to_owned())
+}
+
 /// What a skill must keep to in order to be measured.
 pub(in crate::commands) fn policy() -> Policy {
     Policy {
@@ -89,11 +111,7 @@ pub(in crate::commands) fn policy() -> Policy {
 }
 
 /// A skill with errors would not be loaded by an agent, so nothing is measured with it.
-fn check_skill(
-    skill: &std::path::Path,
-    policy: &Policy,
-    printer: &Printer,
-) -> Result<(), CommandError> {
+fn check_skill(skill: &Path, policy: &Policy, printer: &Printer) -> Result<(), CommandError> {
     let checked = Checked::new(Skill::read(skill), policy);
     let findings = &checked.findings;
     let errors: Vec<String> = findings
@@ -119,15 +137,15 @@ fn check_skill(
 }
 
 fn read_suite(
-    path: &std::path::Path,
-    skill: &std::path::Path,
+    path: &Path,
+    skill: &Path,
     workspace: &Workspace,
     args: &RunArgs,
     printer: &Printer,
 ) -> Result<Suite, CommandError> {
     let bytes = fs_err::read(path).map_err(|error| {
         CommandError::usage(
-            format!("the suite cannot be read: {error}"),
+            format!("the suite cannot be read: {}: {}", path.display(), in_words(&error)),
             "`skillgauge init SKILL` makes one to begin with, --evals names another file",
         )
     })?;

@@ -112,6 +112,7 @@ fn the_usual_grading_takes_the_short_way_and_says_the_same() {
 fn what_only_the_long_way_understands_is_left_to_it() {
     for (pointer, value) in [
         ("/results", json!([])),
+        ("/overall_score", json!(4.5)),
         ("/assertion_results", json!([])),
         ("/judge_model", json!("m")),
         ("/expectations/0/assertion", json!("x")),

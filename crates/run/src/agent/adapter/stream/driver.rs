@@ -121,6 +121,18 @@ impl<S: Stream> Driver<S> {
         let status = exit.status.unwrap_or_default();
         let stderr = last_words(&exit.stderr);
         let because = |reason| Ending::because(reason, None, stderr.as_deref());
+        // An agent that died without a word still says something by how it did.
+        let crashed = || {
+            let how = match (status.signal, status.code) {
+                (Some(signal), _) => Some(format!("it was ended by signal {signal}")),
+                (None, Some(code)) => {
+                    Some(format!("it ended with exit code {code} and said nothing"))
+                }
+                (None, None) => None,
+            };
+            let words = stderr.clone().or(how);
+            Ending::because(Reason::Crashed, None, words.as_deref())
+        };
         match status.stop {
             // Killed in the middle of retries: they are the cause, not our patience.
             Some(Stop::Timeout | Stop::Silence) if self.log.retrying().is_some() => {
@@ -136,14 +148,14 @@ impl<S: Stream> Driver<S> {
             {
                 because(Reason::Interrupted)
             }
-            None if status.signal.is_some() => because(Reason::Crashed),
+            None if status.signal.is_some() => crashed(),
             None => match status.code {
                 None | Some(0) if self.broken_lines > 0 => because(Reason::MalformedStream),
                 None | Some(0) => because(Reason::NoTerminalEvent),
                 Some(code) if self.log.line_count() == 0 && code < 128 => {
                     because(start_failure(&exit.stderr))
                 }
-                Some(_) => because(Reason::Crashed),
+                Some(_) => crashed(),
             },
         }
     }
