@@ -42,7 +42,7 @@ pub(super) enum Link {
     Somewhere,
     Special,
     /// Past the files that are listed, a record does not tell links from pipes.
-    LinkOrSpecial,
+    Unsorted,
 }
 
 impl fmt::Display for Link {
@@ -53,7 +53,7 @@ impl fmt::Display for Link {
             Self::Nowhere => "is a link that leads to no file",
             Self::Somewhere => "is a link that was not followed",
             Self::Special => "is a pipe, socket or device",
-            Self::LinkOrSpecial => "is no file, but a link to none, a pipe or the like",
+            Self::Unsorted => "is no file, but a link to none, a pipe or the like",
         })
     }
 }
@@ -161,7 +161,7 @@ impl Unkept {
         unkept.is_partial = notes.iter().any(|note| note.note == "too_many_entries");
         let past = |path: &String| (named(path), "past the number of files that are kept");
         unkept.files.extend(unlisted.files.iter().map(past));
-        let other = |path: &String| (named(path), Link::LinkOrSpecial);
+        let other = |path: &String| (named(path), Link::Unsorted);
         unkept.links.extend(unlisted.others.iter().map(other));
         unkept.deleted.extend(unlisted.deleted.iter().map(|path| named(path)));
         unkept.folders.extend(unlisted.folders.iter().map(|path| named(path)));
