@@ -9,7 +9,7 @@ use std::sync::Arc;
 use skillgauge_run::agent::{Executor, ExecutorSettings, Registry};
 use skillgauge_run::cassette::{Cassette, Mode};
 use skillgauge_run::doctor::find_programs;
-use skillgauge_run::model::{self, Access, Environment, Model, ModelName};
+use skillgauge_run::model::{self, Access, Environment, Model, ModelName, ProviderKind};
 use skillgauge_run::outputs::CollectLimits;
 use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
@@ -107,10 +107,14 @@ impl Session {
             )
         })?;
         model::open(&name, &self.access(), &self.cassette).map_err(|error| {
-            CommandError::usage(
-                format!("the model `{name}` cannot be used: {error}"),
-                "`skillgauge doctor` shows which models can be used and what is missing",
-            )
+            let is_command =
+                matches!(name, ModelName::Of { provider: ProviderKind::Command, .. });
+            let hint = if is_command {
+                "a program with a slash is looked for from the folder that you are in, one without on the PATH"
+            } else {
+                "`skillgauge doctor` shows which models can be used and what is missing"
+            };
+            CommandError::usage(format!("the model `{name}` cannot be used: {error}"), hint)
         })
     }
 

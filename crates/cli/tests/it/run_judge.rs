@@ -164,4 +164,5 @@ fn a_judge_without_a_program_is_refused_before_anything_is_run() {
     let grade = ["grade", ITERATION, "--judge", "command:./gone.sh", "--force"];
     let shown = project.run(&grade);
     assert!(shown.starts_with("exit code: 2") && shown.contains("no program"), "{shown}");
+    assert!(shown.contains("is looked for from the folder"), "{shown}");
 }

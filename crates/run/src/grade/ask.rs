@@ -1,5 +1,5 @@
-//! Asks a judge the same question once for each vote. A vote that fails does not end the others, unless a majority can
-//! no longer come of them.
+//! Asks a judge the same question once for each vote. A vote that fails does not end the others, unless nobody is there
+//! to answer, or a majority can no longer come of them.
 //!
 //! One after the other, so that a cassette gives the answers back in the order in which they were recorded.
 
@@ -52,7 +52,12 @@ pub(super) async fn ask<A: DeserializeOwned>(
         };
         match answer {
             Ok(response) => asked.take(response),
-            Err(failure) => asked.fail(&failure),
+            Err(failure) => {
+                asked.fail(&failure);
+                if failure.error.stops_all() {
+                    break;
+                }
+            }
         }
         if asked.votes.failures.len() > spare as usize {
             break;

@@ -285,6 +285,22 @@ impl ModelError {
         Some(self.retry_after().map_or(problem, |delay| problem.retry_after(delay)))
     }
 
+    /// Whether every other question will meet the same end, so that asking only costs: nobody is there who would answer.
+    pub fn stops_all(&self) -> bool {
+        matches!(
+            self,
+            Self::NoKey { .. }
+                | Self::BadKey { .. }
+                | Self::NotLoggedIn { .. }
+                | Self::NoCredit { .. }
+                | Self::UsedUp { .. }
+                | Self::UnknownModel { .. }
+                | Self::NoProgram { .. }
+                | Self::Setting { .. }
+                | Self::NothingFound { .. }
+        )
+    }
+
     /// Whether a later attempt may succeed.
     pub fn may_pass(&self) -> bool {
         self.problem().is_some()
