@@ -95,8 +95,10 @@ impl NatsFleet {
     /// Makes all streams, or changes those that are there.
     pub async fn init(&self, settings: &InitSettings) -> Result<Vec<Made>, FleetError> {
         let mut made = Vec::new();
-        self.remove_forgetful_status().await?;
         for kept in Kept::ALL {
+            if kept == Kept::Status {
+                self.remove_forgetful_status().await?;
+            }
             made.push(self.make(kept, settings).await?);
         }
         Ok(made)

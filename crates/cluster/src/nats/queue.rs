@@ -312,7 +312,11 @@ impl NatsFleet {
                 consumers.remove(&(queue, id.clone()));
                 Ok(None)
             }
-            None => Ok(None),
+            // A pull that is denied ends as one that found nothing.
+            None => match self.heard.denied(Kept::jobs(queue)) {
+                Some(message) => Err(FleetError::Denied { message }),
+                None => Ok(None),
+            },
         }
     }
 

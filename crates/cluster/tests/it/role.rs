@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::{ConnectOptions, Event, ServerError};
 use skillgauge_cluster::{
-    Connect, Credentials, FleetError, InitSettings, NatsFleet, WORKER_PUBLISHES, server_config,
+    Class, Connect, Credentials, Fleet as _, FleetError, InitSettings, NatsFleet, Queue,
+    WORKER_PUBLISHES, server_config,
 };
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};
 
+use crate::example::{begin, entry, plan};
 use crate::init::connect;
 
 /// The roles of the example, without what belongs to a machine: certificates, addresses, folders.
@@ -106,6 +108,21 @@ async fn a_worker_with_another_name_than_its_login_is_told_so() {
     let denied = NatsFleet::connect(&other).await.unwrap_err();
     assert!(matches!(denied, FleetError::Denied { .. }), "{denied}");
     assert!(denied.hint().contains("--name"), "{}", denied.hint());
+}
+
+/// A pull that the server denies looks like a queue without jobs.
+#[tokio::test]
+async fn a_worker_that_may_not_pull_is_told_so_and_does_not_wait_for_ever() {
+    let mute = roles().replace("$JS.API.CONSUMER.MSG.NEXT.SG_RUNS.*", "nothing");
+    let server = NatsServer::start_with(NatsVersion::Current, Some(&mute)).unwrap();
+    let coordinator = NatsFleet::connect(&login(&server, "coordinator", "c")).await.unwrap();
+    coordinator.init(&InitSettings::default()).await.unwrap();
+    begin(&coordinator, &plan('a'), &entry(30_000), 1).await;
+    let worker = NatsFleet::connect(&login(&server, "w1", "w")).await.unwrap();
+    let wait = Duration::from_secs(1);
+    let next = worker.next(Queue::Runs, &[Class::any()], &BTreeSet::new(), wait).await;
+    let denied = next.unwrap_err();
+    assert!(matches!(denied, FleetError::Denied { .. }), "{denied}");
 }
 
 /// Subjects that a worker must not publish to: each would change or destroy what is not its own.
