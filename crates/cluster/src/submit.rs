@@ -115,6 +115,10 @@ pub async fn submit<F: Fleet>(
     // What came after a cancel would begin to count when the plan goes on.
     remove_late(fleet, &id).await?;
     fleet.put_plan(&id, &entry).await?;
+    // What died before this is tried again now; left where it is, it would make the new try a lost run.
+    for dead in fleet.dead(&id).await? {
+        fleet.bury(&dead).await?;
+    }
     let local = |run: &RunId| {
         submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
     };
