@@ -153,7 +153,9 @@ fn what_died_before_a_submit_is_tried_again_by_it() {
     kit.submit(&once);
     let worker = kit.worker("w1", &[], &[]);
     kit.until("both runs are dead", || worker.stderr().unwrap().matches("given back").count() == 2);
-    drop(worker);
+    // It is said before the server hears of it; a worker that ends in peace has told it.
+    worker.signal(Signal::TERM);
+    worker.finish(LIMIT).unwrap();
     crate::run::set_agent(&kit.project, "");
     kit.submit(&once);
     let _worker = kit.worker("w2", &[], &[]);
