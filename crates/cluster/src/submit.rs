@@ -116,6 +116,10 @@ pub async fn submit<F: Fleet>(
     // What came after a cancel would begin to count when the plan goes on.
     while_passing(|| remove_late(fleet, &id), passing).await?;
     while_passing(|| fleet.put_plan(&id, &entry), passing).await?;
+    // What died before this is tried again now; left where it is, it would make the new try a lost run.
+    for dead in while_passing(|| fleet.dead(&id), passing).await? {
+        while_passing(|| fleet.bury(&dead), passing).await?;
+    }
     let local = |run: &RunId| {
         submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
     };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use skillgauge_format::transcript::Outcome;
 use skillgauge_run::iteration::IterationEvent;
 
 use super::{StatusLine, pace};
@@ -60,6 +61,7 @@ impl RunProgress {
                 seconds,
                 cost_usd,
                 skill_loaded,
+                message,
                 ..
             } => {
                 self.running = self.running.saturating_sub(1);
@@ -74,7 +76,9 @@ impl RunProgress {
                     format!(" ({reason})")
                 };
                 let loaded = if *skill_loaded { ", skill loaded" } else { "" };
-                self.detail(&format!("{id}: {outcome}{why} in {seconds:.1} s{loaded}"));
+                let said = message.as_ref().filter(|_| *outcome != Outcome::Completed);
+                let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+                self.detail(&format!("{id}: {outcome}{why} in {seconds:.1} s{loaded}{said}"));
             }
             IterationEvent::RunLost { id, message } => {
                 self.running = self.running.saturating_sub(1);

@@ -165,18 +165,37 @@ fn an_agent_gets_nothing_of_the_fleet() {
     }
 }
 
+/// The model's service says no: no run has a result, and that is no result of the skill.
+const BUSY: &str =
+    r#"echo '{"type":"error","status":429,"message":"busy","reason":"rate_limit"}'; exit 1"#;
+
+#[test]
+fn what_died_before_a_submit_is_tried_again_by_it() {
+    let kit = FleetKit::new();
+    crate::run::set_agent(&kit.project, BUSY);
+    let once = ["--case", "1", "--runs", "1", "--retries", "0", "--deliveries", "1"];
+    kit.submit(&once);
+    let worker = kit.worker("w1", &[], &[]);
+    kit.until("both runs are dead", || worker.stderr().unwrap().matches("given back").count() == 2);
+    // It is said before the server hears of it; a worker that ends in peace has told it.
+    worker.signal(Signal::TERM);
+    worker.finish(LIMIT).unwrap();
+    crate::run::set_agent(&kit.project, "");
+    kit.submit(&once);
+    let _worker = kit.worker("w2", &[], &[]);
+    let output = kit.collect(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
+}
+
 #[test]
 fn a_run_that_nobody_can_do_is_lost_with_its_reason_and_can_be_tried_again() {
     let kit = FleetKit::new();
-    // The model's service says no: no run has a result, and that is no result of the skill.
-    let busy =
-        r#"echo '{"type":"error","status":429,"message":"busy","reason":"rate_limit"}'; exit 1"#;
     let url = kit.url();
     let who =
         [&WHO[..], &["--case", "1", "--runs", "1", "--retries", "0", "--deliveries", "2"]].concat();
     let output = kit.fleet(&[&["submit", &url][..], &who].concat());
     assert_eq!(output.status.code(), Some(0), "{}", kit.project.shown(&output));
-    crate::run::set_agent(&kit.project, busy);
+    crate::run::set_agent(&kit.project, BUSY);
     let worker = kit.worker("w1", &["--idle", "20s"], &[]);
     let output = kit.collect(&["--reconcile-every", "1s"]);
     assert_eq!(output.status.code(), Some(3), "{}", kit.project.shown(&output));

@@ -41,8 +41,8 @@ fn what_the_judge_left_open_is_judged_by_the_same_command_and_nothing_is_run_aga
     let failed = run(&project, &["--runs", "1"]);
     assert_eq!(failed.status.code(), Some(3), "{}", project.shown(&failed));
     let text = stderr(&failed);
-    assert!(text.contains("the judge gave no verdict on 12 expectations"), "{text}");
-    assert!(text.contains("the same command tries them again"), "{text}");
+    assert!(text.contains("12 expectations of 12 runs were not judged"), "{text}");
+    assert!(text.contains("the same command asks the judge again"), "{text}");
     let record = json(&project, &format!("{ITERATION}/iteration.json"));
     assert_eq!(record.get("finished"), None);
     assert_eq!(record["partial"], "12 verdicts that the judge did not give");

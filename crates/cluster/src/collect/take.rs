@@ -155,6 +155,7 @@ impl<F: Fleet> Collection<'_, F> {
             tokens: stored.total_tokens,
             cost_usd: stored.cost_usd.map(Number::as_f64),
             skill_loaded: stored.skill_loaded,
+            message: stored.message.clone(),
         })?;
         match installed.grading {
             Ok(Some(graded)) => {

@@ -216,6 +216,8 @@ impl SharedFolder {
                         && self.ours.is_dir()
                         && file.is_file() =>
                 {
+                    // Not in step with the janitor.
+                    std::thread::sleep(Duration::from_millis(u64::from(tried)));
                     tried += 1;
                 }
                 done => return done,

@@ -147,6 +147,7 @@ fn a_folder_that_a_janitor_removes_meanwhile_is_made_again() {
             while !over.load(std::sync::atomic::Ordering::Relaxed) {
                 let gone = shared.place(&name(&id).text).unwrap();
                 shared.remove_file(&gone).unwrap();
+                std::thread::sleep(Duration::from_micros(100));
             }
         });
         let results: Vec<io::Result<()>> = (0..300)

@@ -293,6 +293,7 @@ impl<E: Evaluate> Loop<'_, E> {
             tokens: record.total_tokens,
             cost_usd: record.cost_usd.map(skillgauge_format::Number::as_f64),
             skill_loaded: record.skill_loaded,
+            message: record.message.clone(),
         })?;
         if record.reason.is_result() {
             self.evaluate(id, run, record);

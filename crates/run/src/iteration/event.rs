@@ -44,6 +44,9 @@ pub enum IterationEvent {
         cost_usd: Option<f64>,
         /// Whether the skill's body was loaded.
         skill_loaded: bool,
+        /// What there is to say about its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
     },
     /// A run could not be carried out or kept.
     RunLost {

@@ -65,7 +65,7 @@ fn a_replay_is_the_run_that_was_recorded() {
     let task = bench.task("claude", "Make a report");
     let (recorded, said) = events(&bench, &task, Mode::Record(bench.path("tape")));
     let produced = tree(&bench);
-    assert_eq!(produced.len(), 5);
+    assert_eq!(produced.len(), 6, "the link is kept as a copy");
     // No agent, no key, the skill somewhere else.
     fs_err::rename(bench.path("bin"), bench.path("gone")).unwrap();
     fs_err::rename(bench.path("project"), bench.path("moved")).unwrap();
