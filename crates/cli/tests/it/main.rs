@@ -28,6 +28,7 @@ mod run;
 mod run_cases;
 mod run_files;
 mod run_judge;
+mod run_killed;
 mod run_real;
 mod run_told;
 mod schema;

@@ -1,6 +1,5 @@
 //! Whole runs of a suite through the binary, with agents and judges that are shell scripts.
 
-use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
 
@@ -421,63 +420,6 @@ echo '{"criteria":{"C1":{"reasoning":"greets","quotes":["Hello, reader"],"score"
         assert!(problems.iter().next().is_none(), "{path}: {problems:?}");
         assert_eq!(json(&project, &path)["overall"], "pass");
     }
-}
-
-/// Whether any file of the workspace is half-written or left over.
-fn no_drafts(folder: &Path) {
-    for entry in fs_err::read_dir(folder).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
-        assert!(!name.starts_with(".draft-"), "{}", entry.path().display());
-        if entry.file_type().unwrap().is_dir() {
-            no_drafts(&entry.path());
-        }
-    }
-}
-
-#[test]
-fn killed_fifty_times_it_comes_to_the_same_result_and_pays_for_no_run_twice() {
-    let project = greeter();
-    run(&project, &["--workspace", "undisturbed", "--jobs", "2"]);
-    let undisturbed = calls(&project);
-    fs_err::remove_file(project.path().join("calls.log")).unwrap();
-    set_agent(&project, "sleep 0.02");
-    let args = [&RUN[..], &["--runs", "20", "--jobs", "2"]].concat();
-    let mut kills = 0;
-    let mut random: u64 = 42;
-    loop {
-        let mut command = project.command(&args);
-        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-        let mut child = command.spawn().unwrap();
-        // A small generator: where it is killed should differ, and be the same in every run of this test.
-        random =
-            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(Duration::from_millis(60 + (random >> 33) % 240));
-        if kills == 50 || child.try_wait().unwrap().is_some() {
-            assert_eq!(child.wait().unwrap().code(), Some(0));
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-    }
-    assert!(kills >= 10, "it was over too soon to be disturbed: {kills}");
-    let all = 6 * 2 * 20;
-    let made = calls(&project);
-    assert!(
-        made >= all && made <= all + 2 * kills,
-        "{made} calls for {all} runs and {kills} kills"
-    );
-    let killed = numbers(&project, &format!("{ITERATION}/benchmark.json"));
-    assert_eq!(killed["runs"].as_array().unwrap().len(), all);
-    for configuration in ["with_skill", "without_skill"] {
-        let whole = numbers(&project, "undisturbed/iteration-1/benchmark.json");
-        assert_eq!(
-            killed["run_summary"][configuration]["pass_rate"],
-            whole["run_summary"][configuration]["pass_rate"]
-        );
-    }
-    assert_eq!(undisturbed, 24);
-    no_drafts(&project.path().join(ITERATION).join("eval-1"));
 }
 
 #[test]
