@@ -17,9 +17,9 @@ format:
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Drift of generated files is a test too (crates/dev/tests/project.rs).
+# Drift of generated files is a test too (crates/dev/tests/project.rs). All failures are told at once: a run takes minutes.
 unit:
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 # Writes docs/rules.md, docs/cli.md and schemas/ anew from the code.
 generate:

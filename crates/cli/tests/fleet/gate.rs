@@ -62,7 +62,7 @@ pub(crate) fn all_is_right(kit: &Kit, ended: &Ended) {
         all.iter().partition(|result| is_elsewhere(result));
     nothing_is_left_over(&raw, &on_server);
     let wanted = elsewhere.iter().filter_map(|result| result.archive.as_ref());
-    let wanted: BTreeSet<String> = wanted.map(|archive| archive.name.clone()).collect();
+    let wanted: BTreeSet<String> = wanted.map(|archive| archive.name.replace('/', ".")).collect();
     let ours = kit.archive_dir.as_ref().map(|folder| folder.join("skillgauge-fleet"));
     let found = ours.map(|folder| files_below(&folder, &folder));
     assert_eq!(found.unwrap_or_default(), wanted, "the shared folder");

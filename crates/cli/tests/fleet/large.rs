@@ -32,8 +32,8 @@ fn large_archives_take_the_way_through_the_shared_folder_and_nothing_of_them_is_
     assert_eq!(raw.messages("OBJ_SG_ARCHIVES"), 0, "none of them went through the server");
     // One rots: it is found out, and the run is run again.
     let results = raw.results(Queue::Runs, &id);
-    let rotten = &results[0].archive.as_ref().unwrap().name;
-    fs_err::write(folder.join("skillgauge-fleet").join(rotten), vec![0; 200_000]).unwrap();
+    let rotten = results[0].archive.as_ref().unwrap().name.replace('/', ".");
+    fs_err::write(ours.join(rotten), vec![0; 200_000]).unwrap();
     kit.archive_dir = None;
     let without = kit.collect();
     assert_eq!(without.status.code(), Some(2), "{}", without.stderr);

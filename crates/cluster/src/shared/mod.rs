@@ -4,7 +4,8 @@
 //! Names come from records that any worker can write, so a name that is not exactly one of ours is never made a path.
 //!
 //! The folder is somebody else's. Everything of ours is in one folder in it, made once by [`SharedFolder::open`] and never
-//! again: a folder that is not mounted any more has none, and nothing is written to the disk below it.
+//! again: a folder that is not mounted any more has none, and nothing is written to the disk below it. There are no folders
+//! in ours: one that a janitor finds empty is one that somebody is about to write to.
 
 #[cfg(test)]
 mod tests;
@@ -26,14 +27,14 @@ use crate::job::{ArchiveName, ArchiveRef, Tidied};
 const SCHEME: &str = "shared:";
 /// The folder in the shared one that is ours.
 const OURS: &str = "skillgauge-fleet";
+/// Between the parts of an archive's name, where its folder has no folders.
+const SEPARATOR: &str = ".";
 /// What is being written has this ending.
-const PART: &str = "part";
+const PART: &str = ".part";
 /// Another machine may see a new file or folder a little later.
 const CATCH_UP: Duration = Duration::from_secs(10);
 /// No result is kept longer on a server, so no archive is wanted any more then.
 const KEPT: Duration = Duration::from_hours(14 * 24);
-/// So often a folder is made again that a janitor removed because it was empty.
-const TRIES: u32 = 20;
 
 /// A folder for archives that are too large for the server.
 #[derive(Clone, Debug)]
@@ -82,9 +83,9 @@ impl SharedFolder {
         (size, sha256): (u64, String),
     ) -> Result<ArchiveRef, FleetError> {
         let (own, text, file) = (self.clone(), name.text.clone(), file.to_owned());
-        off_the_loop(move || match own.write(&file, &own.place(&text)?) {
+        off_the_loop(move || match write_beside(&file, &own.place(&text)?) {
             Ok(()) => Ok(ArchiveRef {
-                uri: Some(format!("{SCHEME}{text}")),
+                uri: Some(format!("{SCHEME}{}", file_name(&text))),
                 bytes: None,
                 name: text,
                 size,
@@ -100,7 +101,7 @@ impl SharedFolder {
 
     /// Fetches an archive, and checks its bytes.
     pub(crate) async fn get(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {
-        let place = self.place(place_of(archive))?;
+        let place = self.place(name_here(archive))?;
         let plan = archive.name.split('/').next().unwrap_or_default().to_owned();
         let began = Instant::now();
         loop {
@@ -115,8 +116,9 @@ impl SharedFolder {
                 Err(error) => error.to_string(),
             };
             if began.elapsed() > CATCH_UP {
-                let folder = self.ours.join(&plan);
-                if !off_the_loop(move || Ok(folder.is_dir())).await? {
+                let own = self.clone();
+                let begin = format!("{plan}{SEPARATOR}");
+                if !off_the_loop(move || Ok(own.has_any(&begin))).await? {
                     // A folder that is not mounted looks like one that lost everything; nothing is run again for that.
                     return Err(self.unusable(&format!("it has nothing of the plan {plan}")));
                 }
@@ -128,7 +130,7 @@ impl SharedFolder {
 
     /// Removes an archive; one that is gone is what we want.
     pub(crate) async fn remove(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
-        let place = self.place(place_of(archive))?;
+        let place = self.place(name_here(archive))?;
         let own = self.clone();
         off_the_loop(move || own.remove_file(&place)).await
     }
@@ -152,12 +154,7 @@ impl SharedFolder {
         grace: Duration,
     ) -> Result<Tidied, FleetError> {
         let mut tidied = Tidied::default();
-        let files = entries(&self.ours)
-            .into_iter()
-            .flat_map(|plan| entries(&plan))
-            .flat_map(|run| entries(&run))
-            .flat_map(|kind| entries(&kind));
-        for file in files {
+        for file in entries(&self.ours) {
             // What has another name than an archive is not ours, wherever it is.
             let Some((name, is_part)) = self.name_of(&file) else { continue };
             let is_wanted = !is_part && wanted.contains(&name.text);
@@ -170,24 +167,24 @@ impl SharedFolder {
         Ok(tidied)
     }
 
-    /// The file, and folders of ours above it that are empty then.
     fn remove_file(&self, file: &Path) -> Result<(), FleetError> {
         match fs_err::remove_file(file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unusable(&error)),
-            _ => {
-                let above =
-                    file.ancestors().skip(1).take_while(|above| *above != self.ours.as_path());
-                // One that is not empty stays; so does one that somebody just writes to.
-                let _ = above.map(fs_err::remove_dir).find(Result::is_err);
-                Ok(())
-            }
+            _ => Ok(()),
         }
+    }
+
+    /// Whether there is a file whose name begins so.
+    fn has_any(&self, begin: &str) -> bool {
+        let names = entries(&self.ours);
+        let mut names = names.iter().filter_map(|file| file.file_name()?.to_str());
+        names.any(|name| name.starts_with(begin))
     }
 
     /// Where an archive is, if its name is one.
     fn place(&self, name: &str) -> Result<PathBuf, FleetError> {
         match name.parse::<ArchiveName>() {
-            Ok(_) => Ok(self.ours.join(name)),
+            Ok(_) => Ok(self.ours.join(file_name(name))),
             Err(error) => {
                 Err(FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
             }
@@ -196,39 +193,10 @@ impl SharedFolder {
 
     /// The archive that a file is, or is a part of.
     fn name_of(&self, file: &Path) -> Option<(ArchiveName, bool)> {
-        let below = file.strip_prefix(self.ours.as_path()).ok()?;
-        let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
-        let text = parts?.join("/");
-        let whole = text.strip_suffix(PART).and_then(|text| text.strip_suffix('.'));
-        let name = whole.unwrap_or(&text).parse().ok()?;
+        let text = file.file_name()?.to_str()?;
+        let whole = text.strip_suffix(PART);
+        let name = whole.unwrap_or(text).replace(SEPARATOR, "/").parse().ok()?;
         fs_err::symlink_metadata(file).ok()?.is_file().then_some((name, whole.is_some()))
-    }
-
-    /// Writes a file beside its place and moves it there. A folder that a janitor found empty just now is made again.
-    fn write(&self, file: &Path, place: &Path) -> io::Result<()> {
-        let mut tried = 1;
-        loop {
-            let written = self.make_folders(place).and_then(|()| write_beside(file, place));
-            match written {
-                Err(error)
-                    if error.kind() == io::ErrorKind::NotFound
-                        && tried < TRIES
-                        && self.ours.is_dir()
-                        && file.is_file() =>
-                {
-                    // Not in step with the janitor.
-                    std::thread::sleep(Duration::from_millis(u64::from(tried)));
-                    tried += 1;
-                }
-                done => return done,
-            }
-        }
-    }
-
-    /// The folders between ours and an archive; never ours itself.
-    fn make_folders(&self, place: &Path) -> io::Result<()> {
-        let above = place.ancestors().skip(1).take_while(|above| *above != self.ours.as_path());
-        above.collect::<Vec<_>>().into_iter().rev().try_for_each(make_folder)
     }
 
     fn unusable(&self, reason: &dyn std::fmt::Display) -> FleetError {
@@ -248,11 +216,17 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Where a record says that its archive is; the record's own name is used for nothing else.
-fn place_of(archive: &ArchiveRef) -> &str {
-    let uri = archive.uri.as_deref().unwrap_or_default();
+/// The archive's name, if its record says that it is here.
+fn name_here(archive: &ArchiveRef) -> &str {
+    let file = archive.uri.as_deref().and_then(|uri| uri.strip_prefix(SCHEME));
     // A scheme of another version is no place of ours.
-    uri.strip_prefix(SCHEME).filter(|place| *place == archive.name).unwrap_or_default()
+    let is_here = file.is_some_and(|file| file == file_name(&archive.name));
+    if is_here { &archive.name } else { "" }
+}
+
+/// What the file of an archive is called.
+fn file_name(name: &str) -> String {
+    name.replace('/', SEPARATOR)
 }
 
 /// A large file is no work for the thread that keeps leases alive.
@@ -266,7 +240,9 @@ async fn off_the_loop<T: Send + 'static>(
 }
 
 fn write_beside(file: &Path, place: &Path) -> io::Result<()> {
-    let part = place.with_extension(PART);
+    let mut part = place.to_owned().into_os_string();
+    part.push(PART);
+    let part = PathBuf::from(part);
     let written = (|| {
         let mut from = fs_err::File::open(file)?;
         let mut to = fs_err::File::create(&part)?;

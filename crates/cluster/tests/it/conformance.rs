@@ -472,7 +472,7 @@ async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
     assert_eq!(fs_err::read_to_string(&place).unwrap(), "content");
     // Longer than what was stored, and half of an upload beside it.
     fs_err::write(&place, "content and more").unwrap();
-    fs_err::write(place.with_extension("part"), "half").unwrap();
+    fs_err::write(place.with_file_name(format!("{below}.part")), "half").unwrap();
     let error = fleet.get_archive(&archive, &back).await.unwrap_err();
     assert!(matches!(error, FleetError::Damaged { .. }), "{error}");
     assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap(), Tidied::default());
