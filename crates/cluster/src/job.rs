@@ -1,6 +1,7 @@
 //! Jobs, leases and results: what goes over the wire and what workers hold.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -23,6 +24,14 @@ pub enum Queue {
 }
 
 impl Queue {
+    /// What its jobs are called.
+    pub const fn jobs(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Grades => "gradings",
+        }
+    }
+
     /// Both.
     pub const ALL: [Self; 2] = [Self::Runs, Self::Grades];
 }
@@ -299,7 +308,28 @@ pub struct WorkerInfo {
     pub done: u64,
     /// What it could not do.
     pub failed: u64,
+    /// What it leaves to others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left>,
     /// When the engine heard of it: milliseconds since 1970, by the engine's clock. A worker does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<u64>,
+}
+
+/// Jobs of a plan that a worker leaves to others, because it lacks what they need.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Runs or gradings.
+    pub queue: Queue,
+    /// The plan.
+    pub plan: PlanId,
+    /// What is missing.
+    pub why: String,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { queue, plan, why } = self;
+        write!(f, "{} of plan {plan} are left to other workers: {why}", queue.jobs())
+    }
 }

@@ -27,6 +27,7 @@ mod local;
 mod manifest;
 mod nats;
 mod plan;
+mod restore;
 mod shared;
 mod status;
 mod submit;
@@ -38,8 +39,8 @@ pub use fail_point::FailPoint;
 pub use fleet::{Answer, Fleet, FleetError, patiently};
 pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
 pub use job::{
-    ArchiveName, ArchiveRef, Commit, Dead, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Revision, Standing, Stored, Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, Dead, Graded, Lease, LeaseState, Left, Queue, Refusal,
+    ResultRecord, Revision, Standing, Stored, Tidied, WorkerInfo,
 };
 pub use local::{LocalFleet, LocalTicket};
 pub use manifest::{Bundle, Manifest, ManifestError};
@@ -48,6 +49,7 @@ pub use nats::{
     WORKER_PUBLISHES, server_config, without_login,
 };
 pub use plan::{CancelRevision, Caps, PlanEntry, PlanState, Times};
+pub use restore::restore;
 pub use shared::SharedFolder;
 pub use status::{FleetStatus, PlanStatus, Shown, StatusReader};
 pub use submit::{Submission, SubmitError, Submitted, submit};

@@ -14,6 +14,7 @@ use skillgauge_format::record::IterationRecord;
 use skillgauge_run::agent::AgentTask;
 use skillgauge_run::iteration::Prepared;
 
+use crate::fleet::{Fleet, FleetError, patiently};
 use crate::local::measure;
 
 /// All that workers need of an iteration.
@@ -85,6 +86,18 @@ pub(crate) struct Packed {
 }
 
 impl Manifest {
+    /// Fetches the manifest of that digest, into a file that is there for it.
+    pub(crate) async fn fetch<F: Fleet>(
+        fleet: &F,
+        sha256: &str,
+        file: &Path,
+    ) -> Result<Self, FleetError> {
+        patiently(|| fleet.get_input(sha256, file)).await?;
+        let damaged = |reason: String| FleetError::Damaged { name: sha256.to_owned(), reason };
+        serde_json::from_slice(&fs_err::read(file)?)
+            .map_err(|error| damaged(format!("it is no manifest of this version: {error}")))
+    }
+
     /// What a run of the plan is, with blank places.
     pub(crate) fn task(&self, run: &RunId) -> Option<&AgentTask> {
         let is_it =

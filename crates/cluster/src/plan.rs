@@ -38,6 +38,10 @@ pub struct PlanEntry {
     pub retries: u32,
     /// All runs of the plan.
     pub planned: usize,
+    /// Runs of the plan whose results are only in the submitter's workspace: a baseline that was taken over, or what was run
+    /// there before.
+    #[serde(default)]
+    pub only_there: usize,
     /// Archives of at most so many bytes travel in the records of their results; none do where an older version submitted
     /// the plan, since it would look for them among the archives.
     #[serde(default)]

@@ -91,7 +91,17 @@ pub async fn submit<F: Fleet>(
     for (sha256, file) in &packed.files {
         sent += usize::from(patiently(|| fleet.put_input(sha256, file)).await?);
     }
+    // The server has what a fleet needs, or it would have taken no input. So nothing is missing for good from here on.
+    let passing = FleetError::is_passing;
+    // What came after a cancel would begin to count when the plan goes on.
+    while_passing(|| remove_late(fleet, &id), passing).await?;
+    let done = while_passing(|| results(fleet, &id), passing).await?;
+    let local = |run: &RunId| {
+        submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
+    };
     let plan = Iteration::plan(record);
+    let not_there = plan.without(|run| done.contains(&RunToken::of(&id, run)));
+    let (only_here, missing): (Vec<RunId>, Vec<RunId>) = not_there.into_iter().partition(local);
     let entry = PlanEntry {
         manifest: packed.manifest_sha256,
         state: PlanState::Running,
@@ -106,29 +116,17 @@ pub async fn submit<F: Fleet>(
         timeout_seconds: record.timeout_seconds.as_f64(),
         retries: submission.retries,
         planned: plan.runs().len(),
+        only_there: only_here.len(),
         small_archive: SMALL,
         submitted: now(),
         ended: None,
         cancelled_at: None,
     };
-    // The server has what a fleet needs, or it would have taken no input. So nothing is missing for good from here on.
-    let passing = FleetError::is_passing;
-    // What came after a cancel would begin to count when the plan goes on.
-    while_passing(|| remove_late(fleet, &id), passing).await?;
     while_passing(|| fleet.put_plan(&id, &entry), passing).await?;
     // What died before this is tried again now; left where it is, it would make the new try a lost run.
     for dead in while_passing(|| fleet.dead(&id), passing).await? {
         while_passing(|| fleet.bury(&dead), passing).await?;
     }
-    let local = |run: &RunId| {
-        submission.iteration.run_dir(run).record().is_ok_and(|record| record.reason.is_result())
-    };
-    let done = while_passing(|| results(fleet, &id), passing).await?;
-    let missing: Vec<RunId> = plan
-        .without(local)
-        .into_iter()
-        .filter(|run| !done.contains(&RunToken::of(&id, run)))
-        .collect();
     let queued =
         while_passing(|| fleet.publish(Queue::Runs, &id, &entry, &missing), passing).await?;
     Ok(Submitted { id, entry, sent, missing: missing.len(), queued })

@@ -247,6 +247,9 @@ pub struct FleetCollectArgs {
     /// The iteration; the newest one if absent
     #[arg(long, value_name = "N")]
     pub iteration: Option<u64>,
+    /// The plan, wherever it was submitted: its iteration is made in this workspace if it is not there
+    #[arg(long, value_name = "ID", conflicts_with = "iteration")]
+    pub plan: Option<PlanId>,
     /// How the result is written to standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub out_format: RunFormat,

@@ -14,6 +14,7 @@ mod estimate;
 mod explain;
 mod fake;
 mod fleet;
+mod fleet_elsewhere;
 mod fleet_kit;
 mod full_disk;
 mod grade;

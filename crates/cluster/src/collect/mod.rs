@@ -4,6 +4,7 @@
 //! difference is what to do. So it may be stopped at any moment and started again, and two at once do no harm.
 
 mod install;
+mod look;
 mod reconcile;
 mod take;
 
@@ -105,6 +106,14 @@ pub enum CollectError {
         /// The plan.
         id: PlanId,
     },
+    /// Some runs of the plan never were on the server.
+    #[error("only the workspace that the plan {id} was submitted from has {runs} of its results")]
+    OnlyThere {
+        /// The plan.
+        id: PlanId,
+        /// How many.
+        runs: usize,
+    },
 }
 
 impl CollectError {
@@ -116,6 +125,9 @@ impl CollectError {
             Self::Unknown { .. } => {
                 "plans and results are kept for 14 days; `skillgauge fleet submit` takes the plan there, and what has no \
                  result here is run again"
+            }
+            Self::OnlyThere { .. } => {
+                "collect there; here they would be run again, and paid for twice"
             }
         }
     }
@@ -137,6 +149,8 @@ struct Collection<'a, F> {
     teller: Teller<'a>,
     on_trouble: &'a mut (dyn FnMut(&str) + Send),
     last_trouble: String,
+    /// Why nobody does what is left, as it was told last.
+    nobody: Option<String>,
     here: BTreeSet<RunId>,
     graded: BTreeSet<RunId>,
     lost: BTreeMap<RunId, String>,
@@ -175,6 +189,7 @@ impl<F: Fleet> Coordinator<'_, F> {
             teller: Teller::open(self.iteration, on_event)?,
             on_trouble,
             last_trouble: String::new(),
+            nobody: None,
             here: BTreeSet::new(),
             graded: BTreeSet::new(),
             lost: BTreeMap::new(),
@@ -295,6 +310,7 @@ impl<F: Fleet> Collection<'_, F> {
         }
         if is_due || buried.elapsed() >= self.settings.dead {
             self.bury_dead().await?;
+            self.look_for_workers(buried.elapsed()).await?;
             *buried = Instant::now();
         }
         if is_due {

@@ -22,26 +22,30 @@ impl<F: Fleet> Collection<'_, F> {
     /// Queues what is missing and not queued. One job per subject makes it harmless to be wrong.
     pub(super) async fn reconcile(&mut self) -> Result<(), CollectError> {
         self.fleet.open_queues(&self.id, &self.entry).await?;
-        let is_run = |run: &RunId| !self.here.contains(run) && !self.lost.contains_key(run);
-        self.requeue(Queue::Runs, is_run).await?;
-        let is_grade = |run: &RunId| {
-            self.here.contains(run)
-                && !self.graded.contains(run)
-                && !self.not_graded.contains_key(run)
-        };
-        self.requeue(Queue::Grades, is_grade).await
+        for queue in Queue::ALL {
+            self.requeue(queue).await?;
+        }
+        Ok(())
     }
 
-    async fn requeue(
-        &self,
-        queue: Queue,
-        is_wanted: impl Fn(&RunId) -> bool,
-    ) -> Result<(), CollectError> {
+    /// Whether a run has to be run or graded, as far as is known here.
+    pub(super) fn is_wanted(&self, queue: Queue, run: &RunId) -> bool {
+        match queue {
+            Queue::Runs => !self.here.contains(run) && !self.lost.contains_key(run),
+            Queue::Grades => {
+                self.here.contains(run)
+                    && !self.graded.contains(run)
+                    && !self.not_graded.contains_key(run)
+            }
+        }
+    }
+
+    async fn requeue(&self, queue: Queue) -> Result<(), CollectError> {
         let queued = self.fleet.queued(queue, &self.id).await?;
         let mut missing = Vec::new();
         for (token, run) in &self.tokens {
             // Asked after the queue was looked at: a result is stored before its job is gone from there.
-            if is_wanted(run)
+            if self.is_wanted(queue, run)
                 && !queued.contains(token)
                 && self.fleet.result(queue, &self.id, token).await?.is_none()
             {

@@ -117,8 +117,8 @@ impl SharedFolder {
             };
             if began.elapsed() > CATCH_UP {
                 let own = self.clone();
-                let begin = format!("{plan}{SEPARATOR}");
-                if !off_the_loop(move || Ok(own.has_any(&begin))).await? {
+                let of_plan = format!("{plan}{SEPARATOR}");
+                if !off_the_loop(move || Ok(own.has_any(&of_plan))).await? {
                     // A folder that is not mounted looks like one that lost everything; nothing is run again for that.
                     return Err(self.unusable(&format!("it has nothing of the plan {plan}")));
                 }
@@ -156,7 +156,7 @@ impl SharedFolder {
         let mut tidied = Tidied::default();
         for file in entries(&self.ours) {
             // What has another name than an archive is not ours, wherever it is.
-            let Some((name, is_part)) = self.name_of(&file) else { continue };
+            let Some((name, is_part)) = name_of(&file) else { continue };
             let is_wanted = !is_part && wanted.contains(&name.text);
             let is_orphan = name.plan == *id && !is_wanted && is_old(&file, grace);
             if is_orphan || is_old(&file, KEPT) {
@@ -191,14 +191,6 @@ impl SharedFolder {
         }
     }
 
-    /// The archive that a file is, or is a part of.
-    fn name_of(&self, file: &Path) -> Option<(ArchiveName, bool)> {
-        let text = file.file_name()?.to_str()?;
-        let whole = text.strip_suffix(PART);
-        let name = whole.unwrap_or(text).replace(SEPARATOR, "/").parse().ok()?;
-        fs_err::symlink_metadata(file).ok()?.is_file().then_some((name, whole.is_some()))
-    }
-
     fn unusable(&self, reason: &dyn std::fmt::Display) -> FleetError {
         let reason = reason.to_string();
         FleetError::Folder { folder: self.folder.as_ref().clone(), reason }
@@ -227,6 +219,14 @@ fn name_here(archive: &ArchiveRef) -> &str {
 /// What the file of an archive is called.
 fn file_name(name: &str) -> String {
     name.replace('/', SEPARATOR)
+}
+
+/// The archive that a file is, or is a part of.
+fn name_of(file: &Path) -> Option<(ArchiveName, bool)> {
+    let text = file.file_name()?.to_str()?;
+    let whole = text.strip_suffix(PART);
+    let name = whole.unwrap_or(text).replace(SEPARATOR, "/").parse().ok()?;
+    fs_err::symlink_metadata(file).ok()?.is_file().then_some((name, whole.is_some()))
 }
 
 /// A large file is no work for the thread that keeps leases alive.

@@ -51,11 +51,7 @@ impl Bundles {
             return Ok(Arc::clone(manifest));
         }
         let file = self.folder.path().join(format!("{sha256}.json"));
-        patiently(|| fleet.get_input(sha256, &file)).await?;
-        let damaged = |reason: String| FleetError::Damaged { name: sha256.to_owned(), reason };
-        let manifest: Manifest = serde_json::from_slice(&fs_err::read(&file)?)
-            .map_err(|error| damaged(format!("it is no manifest of this version: {error}")))?;
-        let manifest = Arc::new(manifest);
+        let manifest = Arc::new(Manifest::fetch(fleet, sha256, &file).await?);
         known.manifests.insert(sha256.to_owned(), Arc::clone(&manifest));
         Ok(manifest)
     }

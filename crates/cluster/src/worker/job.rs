@@ -293,11 +293,7 @@ impl<F: Fleet> Shared<F> {
         self.failed.fetch_add(1, Ordering::Relaxed);
         match kept.reach {
             Reach::Job => {}
-            Reach::Plan if lease.queue == Queue::Runs => self.leave(&lease.plan, &kept.why),
-            Reach::Plan => {
-                let mut plans = self.ungradable.lock().unwrap_or_else(PoisonError::into_inner);
-                plans.insert(lease.plan.clone());
-            }
+            Reach::Plan => self.leave(lease.queue, &lease.plan, &kept.why),
             Reach::Worker => {
                 let mut unfit = self.unfit.lock().unwrap_or_else(PoisonError::into_inner);
                 unfit.get_or_insert_with(|| kept.why.clone());
@@ -310,8 +306,7 @@ impl<F: Fleet> Shared<F> {
             return;
         }
         // Somebody else shall have it at once, and it is not the job's fault.
-        let is_left = kept.reach == Reach::Plan && lease.queue == Queue::Runs;
-        let is_others = self.abandon.is_cancelled() || is_left;
+        let is_others = self.abandon.is_cancelled() || kept.reach == Reach::Plan;
         let told = if watched.is_unwanted.load(Ordering::Relaxed) {
             self.fleet.refuse(lease, &Refusal::Unwanted).await
         } else if is_others && lease.is_last() {

@@ -12,9 +12,10 @@ mod bundle;
 mod check;
 mod grade;
 mod job;
+mod leave;
 mod run;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,9 +33,10 @@ use tokio_util::sync::CancellationToken;
 use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId};
-use crate::job::{Commit, Lease, Queue, WorkerInfo};
+use crate::job::{Commit, Lease, Left, Queue, WorkerInfo};
 use bundle::Bundles;
 use check::Checkers;
+use leave::Leaving;
 
 /// How long a worker waits for a job before it looks around.
 const WAIT: Duration = Duration::from_secs(2);
@@ -112,13 +114,8 @@ pub enum WorkerEvent {
         /// Why.
         why: String,
     },
-    /// Runs of a plan are left to other workers, because its agent cannot be started here.
-    Left {
-        /// The plan.
-        plan: PlanId,
-        /// Why.
-        why: String,
-    },
+    /// Jobs of a plan are left to other workers, because its agent cannot be started or its judge cannot be asked here.
+    Left(Left),
     /// Something is wrong with the server or this machine; the worker goes on.
     Trouble {
         /// What.
@@ -168,10 +165,7 @@ struct Shared<F> {
     changed: Notify,
     done: AtomicU64,
     failed: AtomicU64,
-    /// Plans whose judge cannot be asked from here.
-    ungradable: Mutex<BTreeSet<PlanId>>,
-    /// Plans whose agent could not be started here, and when that was tried last.
-    left: Mutex<BTreeMap<PlanId, Instant>>,
+    leaving: Leaving,
     unfit: Mutex<Option<String>>,
     /// What is wrong with the server, told once for all slots.
     trouble: Mutex<String>,
@@ -198,8 +192,7 @@ impl<F: Fleet> Worker<F> {
             changed: Notify::new(),
             done: AtomicU64::new(0),
             failed: AtomicU64::new(0),
-            ungradable: Mutex::default(),
-            left: Mutex::default(),
+            leaving: Leaving::default(),
             unfit: Mutex::default(),
             trouble: Mutex::default(),
             paused: Mutex::default(),
@@ -304,10 +297,7 @@ impl<F: Fleet> Shared<F> {
 
     /// The next job that this worker can do.
     async fn next_job(&self, queue: Queue) -> Result<Option<Lease<F::Ticket>>, FleetError> {
-        let except = match queue {
-            Queue::Runs => self.plans_to_leave().await?,
-            Queue::Grades => self.ungradable.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        };
+        let except = self.plans_to_leave(queue).await?;
         self.fleet.next(queue, &self.settings.classes, &except, WAIT).await
     }
 
@@ -380,6 +370,7 @@ impl<F: Fleet> Shared<F> {
                 running: self.running.lock().unwrap_or_else(PoisonError::into_inner).clone(),
                 done: self.done.load(Ordering::Relaxed),
                 failed: self.failed.load(Ordering::Relaxed),
+                left: self.leaving.all(),
                 seen: None,
             };
             // Only people miss it, so the worker goes on; they should know why, and once is enough.

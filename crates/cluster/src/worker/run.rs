@@ -1,10 +1,7 @@
 //! A run as a job: the files to their places, the same executor and the same checks as everywhere, the run's folder as an
 //! archive.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
 
 use skillgauge_core::workspace::Iteration;
 use skillgauge_format::record::RunRecord;
@@ -13,16 +10,12 @@ use skillgauge_run::iteration::{LostRun, RunSpec, carry_out};
 use skillgauge_run::pool::RetryRules;
 use tokio_util::sync::CancellationToken;
 
+use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
-use super::{Shared, WorkerEvent};
 use crate::archive::pack;
-use crate::fleet::{Fleet, FleetError};
-use crate::id::PlanId;
+use crate::fleet::Fleet;
 use crate::job::{Lease, Standing};
 use crate::manifest::Manifest;
-
-/// How long a plan is left to others before its agent is looked for again: somebody may have installed it.
-const LEAVE: Duration = Duration::from_mins(1);
 
 impl<F: Fleet> Shared<F> {
     pub(super) async fn run(
@@ -70,40 +63,6 @@ impl<F: Fleet> Shared<F> {
             archive,
             folder,
         })))
-    }
-
-    /// The plans whose agent cannot be started here. Looked for before a job is taken: giving one back uses up one of its
-    /// deliveries, and a worker without the agent would spoil the jobs of all others.
-    pub(super) async fn plans_to_leave(&self) -> Result<BTreeSet<PlanId>, FleetError> {
-        let plans = self.fleet.running_plans().await?;
-        let mut left = BTreeSet::new();
-        for (id, entry) in plans {
-            if !self.settings.classes.contains(&entry.class) {
-                continue;
-            }
-            if self.was_left_lately(&id) {
-                left.insert(id);
-            } else if let Err(error) = self.settings.executor.prepare(&entry.agent).await {
-                self.leave(&id, &error.to_string());
-                left.insert(id);
-            }
-        }
-        Ok(left)
-    }
-
-    fn was_left_lately(&self, plan: &PlanId) -> bool {
-        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.get(plan).is_some_and(|when| when.elapsed() < LEAVE)
-    }
-
-    /// Leaves the runs of a plan to others for a while, and says so the first time.
-    pub(super) fn leave(&self, plan: &PlanId, why: &str) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if left.insert(plan.clone(), Instant::now()).is_none() {
-            drop(left);
-            let (plan, why) = (plan.clone(), why.to_owned());
-            self.tell(&WorkerEvent::Left { plan, why });
-        }
     }
 
     /// The task with all of its files on this machine.

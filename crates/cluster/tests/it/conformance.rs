@@ -348,6 +348,7 @@ async fn workers_are_seen<F: Fleet>(fleet: &F) {
         running: [(plan('1'), 2)].into(),
         done: 3,
         failed: 1,
+        left: Vec::new(),
         seen: None,
     };
     fleet.report(&worker).await.unwrap();
@@ -423,6 +424,7 @@ pub(crate) async fn a_worker_works<F: Fleet>(coordinator: &F, worker: &F) {
         running,
         done: 1,
         failed: 0,
+        left: Vec::new(),
         seen: None,
     };
     worker.report(&info).await.unwrap();

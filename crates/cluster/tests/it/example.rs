@@ -32,6 +32,7 @@ pub(crate) fn entry(ack_wait_ms: u64) -> PlanEntry {
         timeout_seconds: 1.0,
         retries: 0,
         planned: 3,
+        only_there: 0,
         small_archive: 0,
         submitted: 0,
         ended: None,

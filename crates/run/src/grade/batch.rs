@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::find::GradeTask;
 use super::{
-    Graded, Judge, StoredRun, StoredRunError, fuller, grade_run, needs_judge, read_cases_grading,
+    Graded, Judge, StoredRun, StoredRunError, calls_needed, fuller, grade_run, read_cases_grading,
     store, store_timing,
 };
 use crate::iteration::Budget;
@@ -134,12 +134,13 @@ async fn try_grade(
     let model = record.as_ref().and_then(|record| record.model.as_deref());
     input.executor_model = model.or(task.executor_model.as_deref()).or(input.executor_model);
     input.record = record.as_ref();
-    if judge.is_some() && needs_judge(&input) {
-        budget.take_model_call().map_err(NotGraded::Budget)?;
-    }
+    let calls = calls_needed(&input, judge);
+    budget.take_model_calls(calls).map_err(NotGraded::Budget)?;
     let graded = grade_run(&input, judge, cancel).await;
-    budget.add_model_calls(graded.calls.saturating_sub(1));
-    budget.add_cost(graded.cost_usd);
+    budget.made_model_calls(calls, graded.calls);
+    if graded.calls > 0 {
+        budget.add_cost(graded.cost_usd);
+    }
     match &graded.file {
         // Nobody was asked to judge, so nobody failed to: then it is what the user wants.
         Some(file) if judge.is_some() && fuller(&task.run, file).is_some() => {

@@ -112,12 +112,14 @@ pub struct Graded {
     pub timing: Option<Box<Timing>>,
 }
 
-/// Whether grading this run asks a judge at all: not when there is nothing to judge, or when the gate is closed.
-pub fn needs_judge(input: &GradeInput<'_>) -> bool {
-    match input.case {
+/// How often grading this run asks the judge, if nothing has to be asked again: not at all when there is nothing to judge,
+/// or when the gate is closed.
+pub fn calls_needed(input: &GradeInput<'_>, judge: Option<&Judge>) -> u64 {
+    let is_judged = match input.case {
         Case::Criteria(_) => true,
         Case::Eval(eval) => evals_subject(input, eval).need() == Need::Judge,
-    }
+    };
+    judge.filter(|_| is_judged).map_or(0, |judge| u64::from(judge.votes.get()))
 }
 
 /// Grades a run. Without a judge everything that needs one is a judge error.

@@ -6,7 +6,7 @@ use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, differenc
 use skillgauge_format::evals::EvalMetadata;
 use skillgauge_format::part::{EvalId, Statement};
 use skillgauge_format::record::IterationRecord;
-use skillgauge_format::{Case, Expectation, Extra};
+use skillgauge_format::{Case, Expectation, Extra, Suite};
 
 use super::prepare::Prepared;
 
@@ -95,10 +95,18 @@ pub fn begin(
     } else if continuation == Continuation::Required {
         return Err(BeginError::NothingToResume { root: workspace.root().to_owned() });
     }
-    let number = workspace.iterations()?.last().map_or(1, |last| last + 1);
-    let iteration = workspace.iteration(number);
-    make(&iteration, &workspace.root().join(DRAFT), prepared)?;
+    let iteration = make(workspace, &prepared.suite, &prepared.record)?;
     Ok(Begun { iteration, record: prepared.record.clone(), resumed: false, left })
+}
+
+/// Makes an iteration that was begun on another machine. The caller holds the workspace's lock. Blocks.
+pub fn restore(
+    workspace: &Workspace,
+    suite: &Suite,
+    record: IterationRecord,
+) -> Result<Begun, WorkspaceError> {
+    let iteration = make(workspace, suite, &record)?;
+    Ok(Begun { iteration, record, resumed: false, left: None })
 }
 
 /// Where an iteration is put together. There is one at most: whoever is here holds the workspace's lock.
@@ -106,30 +114,41 @@ const DRAFT: &str = ".draft-iteration";
 
 /// Puts an iteration together elsewhere and moves it to its place in one step: one that was killed on the way has no
 /// number, and the next attempt gets it.
-fn make(iteration: &Iteration, draft: &Path, prepared: &Prepared) -> Result<(), WorkspaceError> {
+fn make(
+    workspace: &Workspace,
+    suite: &Suite,
+    record: &IterationRecord,
+) -> Result<Iteration, WorkspaceError> {
+    let number = workspace.iterations()?.last().map_or(1, |last| last + 1);
+    let (iteration, draft) = (workspace.iteration(number), &*workspace.root().join(DRAFT));
     let io = |path: &Path, source| WorkspaceError::Io { path: path.to_owned(), source };
     match fs_err::remove_dir_all(draft) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(draft, error)),
         Ok(()) | Err(_) => {}
     }
-    write_files(&Iteration::at(draft), prepared)?;
-    fs_err::rename(draft, iteration.root()).map_err(|source| io(iteration.root(), source))
+    write_files(&Iteration::at(draft), suite, record)?;
+    fs_err::rename(draft, iteration.root()).map_err(|source| io(iteration.root(), source))?;
+    Ok(iteration)
 }
 
-fn write_files(iteration: &Iteration, prepared: &Prepared) -> Result<(), WorkspaceError> {
+fn write_files(
+    iteration: &Iteration,
+    suite: &Suite,
+    record: &IterationRecord,
+) -> Result<(), WorkspaceError> {
     let io = |path: &Path, source| WorkspaceError::Io { path: path.to_owned(), source };
     fs_err::create_dir_all(iteration.root()).map_err(|source| io(iteration.root(), source))?;
-    let suite = prepared.suite.to_json().map_err(|error| WorkspaceError::Unwritable {
+    let text = suite.to_json().map_err(|error| WorkspaceError::Unwritable {
         path: iteration.suite_file(),
         message: error.to_string(),
     })?;
-    skillgauge_core::workspace::write_atomically(&iteration.suite_file(), suite.as_bytes())?;
-    for case in prepared.cases() {
+    skillgauge_core::workspace::write_atomically(&iteration.suite_file(), text.as_bytes())?;
+    for case in suite.cases().filter(|case| record.case_ids.contains(&case.id().into_owned())) {
         let folder = iteration.case_dir(&case.id());
         fs_err::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
         write_json(&folder.join("eval_metadata.json"), &metadata(case))?;
     }
-    iteration.write_record(&prepared.record)
+    iteration.write_record(record)
 }
 
 fn metadata(case: Case<'_>) -> EvalMetadata {

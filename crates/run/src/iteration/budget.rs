@@ -38,17 +38,25 @@ impl Budget {
 
     /// Takes one call of an agent, or says which limit is in the way.
     pub fn take_agent_call(&self) -> Result<(), String> {
-        self.take(|spent| spent.agent_calls += 1)
+        self.take(1, |spent| spent.agent_calls += 1)
     }
 
     /// Takes one call of a model, or says which limit is in the way.
     pub fn take_model_call(&self) -> Result<(), String> {
-        self.take(|spent| spent.model_calls += 1)
+        self.take_model_calls(1)
     }
 
-    fn take(&self, count: impl FnOnce(&mut Spent)) -> Result<(), String> {
+    /// Takes calls of a model that are of no use one without the others, or says which limit is in the way.
+    pub fn take_model_calls(&self, calls: u64) -> Result<(), String> {
+        if calls == 0 {
+            return Ok(());
+        }
+        self.take(calls, |spent| spent.model_calls += calls)
+    }
+
+    fn take(&self, calls: u64, count: impl FnOnce(&mut Spent)) -> Result<(), String> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(limit) = self.limit(&spent) {
+        if let Some(limit) = self.limit(&spent, calls) {
             return Err(limit);
         }
         count(&mut spent);
@@ -57,12 +65,16 @@ impl Budget {
 
     /// The limit that keeps everybody from a further call; none while there is room.
     pub fn used_up(&self) -> Option<String> {
-        self.limit(&self.spent())
+        self.limit(&self.spent(), 1)
     }
 
-    fn limit(&self, spent: &Spent) -> Option<String> {
-        if let Some(max) = self.max_calls.filter(|max| spent.calls() >= *max) {
-            return Some(format!("--max-calls {max} is used up"));
+    /// What keeps somebody from so many calls.
+    fn limit(&self, spent: &Spent, calls: u64) -> Option<String> {
+        if let Some(max) = self.max_calls.filter(|max| spent.calls() + calls > *max) {
+            return Some(match max.saturating_sub(spent.calls()) {
+                0 => format!("--max-calls {max} is used up"),
+                left => format!("--max-calls {max} leaves {left} of the {calls} that this takes"),
+            });
         }
         let max = self.max_cost.filter(|max| spent.cost_usd >= *max)?;
         Some(format!("--max-cost {max} is used up (${:.4} spent)", spent.cost_usd))
@@ -80,6 +92,12 @@ impl Budget {
     /// Adds calls of a model that somebody made within what one call was taken for.
     pub fn add_model_calls(&self, calls: u64) {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner).model_calls += calls;
+    }
+
+    /// Says how many calls of a model were made of those that were taken for it: fewer, or some were tried again.
+    pub fn made_model_calls(&self, taken: u64, made: u64) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.model_calls = spent.model_calls.saturating_sub(taken) + made;
     }
 
     /// What was spent so far.
@@ -101,6 +119,21 @@ mod tests {
         assert!(budget.used_up().is_some());
         assert_eq!(budget.take_agent_call().unwrap_err(), "--max-calls 2 is used up");
         assert_eq!(budget.spent().calls(), 2);
+    }
+
+    #[test]
+    fn calls_that_belong_together_are_taken_together() {
+        let budget = Budget::new(Some(4), None);
+        budget.take_agent_call().unwrap();
+        budget.take_model_calls(2).unwrap();
+        let error = budget.take_model_calls(2).unwrap_err();
+        assert_eq!(error, "--max-calls 4 leaves 1 of the 2 that this takes");
+        assert_eq!(budget.used_up(), None, "something smaller has room");
+        // One of the two was not made.
+        budget.made_model_calls(2, 1);
+        budget.take_model_calls(2).unwrap();
+        assert_eq!(budget.spent().calls(), 4);
+        assert_eq!(budget.take_model_calls(2).unwrap_err(), "--max-calls 4 is used up");
     }
 
     #[test]

@@ -218,12 +218,11 @@ impl Shared {
             ..stored.input(&settings.suite, case)
         };
         let judge = settings.judge.as_ref();
-        if judge.is_some() && grade::needs_judge(&input) {
-            settings.budget.take_model_call()?;
-        }
+        let calls = grade::calls_needed(&input, judge);
+        settings.budget.take_model_calls(calls)?;
         let graded = grade::grade_run(&input, judge, cancel).await;
+        settings.budget.made_model_calls(calls, graded.calls);
         if graded.calls > 0 {
-            settings.budget.add_model_calls(graded.calls - 1);
             settings.budget.add_cost(graded.cost_usd);
         }
         Ok(graded)

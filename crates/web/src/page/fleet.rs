@@ -50,6 +50,7 @@ fn workers(status: &Json) -> Table {
         ("done", Align::Right),
         ("given back", Align::Right),
         ("skillgauge", Align::Left),
+        ("leaves to others", Align::Left),
     ];
     let mut table = Table::new("fleet-workers", "Workers of the last two minutes", &columns);
     for worker in items(status, "workers") {
@@ -64,9 +65,19 @@ fn workers(status: &Json) -> Table {
             cell(worker, "done"),
             bad_when_any(worker, "failed"),
             text(worker, "tool_version").unwrap_or_default().into(),
+            left(worker).into(),
         ]);
     }
     table.finish()
+}
+
+/// What a worker cannot do, and why.
+fn left(worker: &Json) -> String {
+    let one = |left: &Json| {
+        let of = |key: &str| text(left, key).unwrap_or_default();
+        format!("{} of plan {}: {}", of("queue"), of("plan"), of("why"))
+    };
+    items(worker, "left").iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn plans(status: &Json) -> Table {

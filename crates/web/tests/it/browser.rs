@@ -31,7 +31,7 @@ fn a_person_opens_filters_opens_a_case_and_compares_runs() {
     let mut browser = Chromium::start();
     browser.open(&format!("{address}/"));
     assert_eq!(browser.eval("document.querySelector('#verdict').innerText.trim()"), "▲ Better");
-    browser.eval("document.querySelector('.pages a:nth-child(2)').click()");
+    browser.click(".pages a:nth-child(2)");
     browser.wait("document.querySelector('#cases-rows')");
     browser.wait("document.readyState === 'complete'");
     let shown = "[...document.querySelectorAll('#cases-rows tr')].filter(row => row.offsetParent !== null).length";
@@ -40,11 +40,11 @@ fn a_person_opens_filters_opens_a_case_and_compares_runs() {
     browser.write("breaking");
     browser.wait(&format!("{shown} === 1"));
     assert_eq!(browser.eval("document.querySelector('[data-filter-count]').innerText"), "1 of 4");
-    browser.eval("document.querySelector('#cases-rows tr:not([hidden]) a').click()");
+    browser.click("#cases-rows tr:not([hidden]) a");
     browser.wait("document.querySelector('.sides')");
     browser.wait("document.readyState === 'complete'");
     browser.eval("document.querySelector('[name=left]').value = 'with_skill/run-3'");
-    browser.eval("document.querySelector('.choose button').click()");
+    browser.click(".choose button");
     browser
         .wait("location.search.includes('left=with_skill') && document.readyState === 'complete'");
     let texts = browser.eval("document.querySelector('main').innerText");
@@ -184,9 +184,9 @@ fn the_report_works_from_disk_and_gives_its_feedback_as_a_file() {
     assert_eq!(browser.eval(pages), "overview");
     browser.eval("document.querySelector('.pages a[href=\"#cases\"]').click()");
     browser.wait(&format!("{pages} === 'cases'"));
-    browser.eval("document.querySelector('#cases-rows a').click()");
+    browser.click("#cases-rows a");
     browser.wait(&format!("{pages} === 'case-eval-4'"));
-    browser.eval("document.querySelector('#case-eval-1 .jump').click()");
+    browser.click("#case-eval-1 .jump");
     browser.wait(&format!("{pages} === 'transcript-eval-1-with_skill-run-1'"));
     assert_eq!(browser.eval("typeof window.hacked"), "undefined");
     browser.eval("document.querySelector('.pages a[href=\"#review\"]').click()");
@@ -199,7 +199,7 @@ fn the_report_works_from_disk_and_gives_its_feedback_as_a_file() {
     let session = json!({"behavior": "allow", "downloadPath": folder});
     browser.call("Page.setDownloadBehavior", &session);
     browser.eval("document.querySelector('[data-download-feedback]').focus()");
-    browser.eval("document.querySelector('[data-download-feedback]').click()");
+    browser.click("[data-download-feedback]");
     let file = folder.join("feedback.json");
     let began = std::time::Instant::now();
     while !file.exists() {
@@ -262,7 +262,7 @@ fn a_long_transcript_stays_smooth() {
         browser.eval("getComputedStyle(document.querySelector('.event')).contentVisibility"),
         "auto"
     );
-    browser.eval("document.querySelector('[rel=next]').click()");
+    browser.click("[rel=next]");
     browser.wait("location.search === '?page=51' && document.querySelector('.pager')?.innerText.includes('51 of 101')");
     assert_calm(&browser);
 }

@@ -98,6 +98,13 @@ impl Chromium {
     }
 
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
+        let answer = self.try_call(method, params);
+        assert!(answer.is_ok(), "{method}: {answer:?}");
+        answer.unwrap_or_default()
+    }
+
+    /// What the browser answers, or its error.
+    fn try_call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
         if let Some(session) = &self.session {
@@ -111,8 +118,12 @@ impl Chromium {
             assert!(!bytes.is_empty(), "the browser ended before it answered {method}");
             let answer: Value = serde_json::from_slice(&bytes).unwrap();
             if answer["id"] == json!(self.next) {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                let error = &answer["error"];
+                return if error.is_null() {
+                    Ok(answer["result"].clone())
+                } else {
+                    Err(error.clone())
+                };
             }
             self.events.push(answer);
         }
@@ -146,12 +157,24 @@ impl Chromium {
     /// Waits until an expression is true.
     pub(crate) fn wait(&mut self, expression: &str) {
         let began = Instant::now();
-        // While a page changes there is no place to evaluate anything in.
         let params = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
-        while self.call("Runtime.evaluate", &params)["result"]["value"] != json!(true) {
+        loop {
+            // While a page changes there is no place to evaluate anything in.
+            let found = self.try_call("Runtime.evaluate", &params).unwrap_or_default();
+            if found["result"]["value"] == json!(true) {
+                return;
+            }
             assert!(began.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(30));
         }
+    }
+
+    /// Clicks, as a person does. The page may be another one before the browser answers.
+    pub(crate) fn click(&mut self, selector: &str) {
+        let selector = json!(selector);
+        let params = json!({"expression": format!("document.querySelector({selector}).click()")});
+        let clicked = self.try_call("Runtime.evaluate", &params).unwrap_or_default();
+        assert!(clicked["exceptionDetails"].is_null(), "{selector}: {clicked}");
     }
 
     /// Presses a key, as a person does.

@@ -73,7 +73,7 @@ async fn a_fleet_that_is_watched_has_a_page_that_follows_it() {
     assert_eq!(absent.status(), StatusCode::NOT_FOUND);
     let plan = |done: u64| {
         json!({"workers": [{"name": HOSTILE, "slots": 4, "grade_slots": 1, "running": {"p1": 2}, "done": 7, "failed": 1,
-                "tool_version": "0.1.0"}],
+                "tool_version": "0.1.0", "left": [{"queue": "grades", "plan": "p1", "why": "there is no key"}]}],
             "plans": [{"id": "p1", "skill": "notes", "agent": "claude", "state": "running", "planned": 20, "queued": 3,
                 "running": 2, "done": done, "failed": 1, "lost": 0, "graded": 5, "grades_queued": 1,
                 "runs_per_minute": 12.5, "seconds_left": 65.0}]})
@@ -87,6 +87,7 @@ async fn a_fleet_that_is_watched_has_a_page_that_follows_it() {
         "1 worker, 2 runs running in 1 plan",
         "15 of 20",
         "12.5",
+        "grades of plan p1: there is no key",
         "data-live=\"&#x2f;fleet&#x2f;live\"",
     ] {
         assert!(html.contains(words), "the page does not say: {words}");

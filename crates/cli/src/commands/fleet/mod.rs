@@ -1,30 +1,32 @@
 //! `skillgauge fleet`: each action is a call of `skillgauge-cluster`.
 
-mod coordinate;
+mod collect;
 pub(super) mod feed;
+mod home;
 mod init;
 mod login;
 mod status;
+mod submit;
 mod work;
 
-use skillgauge_cluster::{Fleet as _, FleetError, NatsFleet, PlanState, patiently};
+use skillgauge_cluster::{Fleet as _, FleetError, NatsFleet, PlanId, PlanState, patiently};
 
 use super::Outcome;
 use crate::args::{FleetAction, FleetArgs, FleetCancelArgs, TapeArgs};
 use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
-pub(super) use coordinate::run_on_fleet;
 pub use login::FLEET_VARIABLES;
+pub(super) use submit::run_on_fleet;
 
 pub(crate) fn run(args: FleetArgs, printer: &Printer) -> Outcome {
     match args.action {
         FleetAction::Init(args) => init::run(&args, printer),
-        FleetAction::Submit(args) => coordinate::submit(*args, printer),
+        FleetAction::Submit(args) => submit::submit(*args, printer),
         FleetAction::Worker(args) => work::run(&args, printer),
         FleetAction::Status(args) => status::run(&args, printer),
         FleetAction::Cancel(args) => cancel(&args, printer),
-        FleetAction::Collect(args) => coordinate::collect(&args, printer),
+        FleetAction::Collect(args) => collect::run(&args, printer),
     }
 }
 
@@ -40,10 +42,7 @@ fn cancel(args: &FleetCancelArgs, printer: &Printer) -> Outcome {
         Ok(known)
     })?;
     let Some(state) = known.map_err(fleet_error)? else {
-        return Err(CommandError::usage(
-            format!("the server knows no plan {}", args.plan),
-            "`skillgauge fleet status URL` shows the plans",
-        ));
+        return Err(unknown_plan(&args.plan));
     };
     if state == PlanState::Finished {
         printer.say(&format!("{} is finished; there is nothing to cancel", args.plan));
@@ -54,6 +53,13 @@ fn cancel(args: &FleetCancelArgs, printer: &Printer) -> Outcome {
         args.plan
     ));
     Ok(ExitCode::Success)
+}
+
+fn unknown_plan(plan: &PlanId) -> CommandError {
+    CommandError::usage(
+        format!("the server knows no plan {plan}"),
+        "`skillgauge fleet status URL` shows the plans",
+    )
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]

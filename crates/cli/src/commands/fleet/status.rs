@@ -8,7 +8,7 @@ use skillgauge_cluster::{
     FleetStatus, NatsFleet, PlanStatus, Shown, StatusReader, WorkerInfo, patiently,
 };
 
-use super::{fleet_error, login};
+use super::{fleet_error, login, unknown_plan};
 use crate::args::{FleetFormat, FleetStatusArgs, TapeArgs};
 use crate::commands::Outcome;
 use crate::printer::CommandError;
@@ -33,6 +33,9 @@ pub(super) fn run(args: &FleetStatusArgs, printer: &Printer) -> Outcome {
         let (reader, mut screen) = (StatusReader::default(), Screen::new(args));
         if !args.watch {
             let status = patiently(|| reader.read(&fleet, &shown)).await.map_err(fleet_error)?;
+            if let (Shown::Only(plan), []) = (&shown, &status.plans[..]) {
+                return Err(unknown_plan(plan));
+            }
             return screen.show(&status, args.format, printer);
         }
         loop {
@@ -170,6 +173,11 @@ fn text(status: &FleetStatus, now: u64) -> String {
         let header = ["worker", "running", "slots", "grading slots", "done", "given back", "seen"];
         let rows = status.workers.iter().map(|worker| worker_row(worker, now)).collect();
         text.push_str(&table(&header, 1, rows));
+        for worker in &status.workers {
+            for left in &worker.left {
+                let _ = writeln!(text, "{}: {left}", worker.name);
+            }
+        }
     }
     text.push('\n');
     if status.plans.is_empty() {
@@ -265,6 +273,7 @@ mod tests {
             running: [("1".repeat(20).parse().unwrap(), 3)].into(),
             done: 120,
             failed: 0,
+            left: Vec::new(),
             seen,
         }
     }

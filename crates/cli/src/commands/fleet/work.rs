@@ -170,9 +170,7 @@ fn say(event: &WorkerEvent, printer: &Printer) {
             };
             printer.say(&format!("{run}: {what}: {why}"));
         }
-        WorkerEvent::Left { plan, why } => {
-            printer.say(&format!("warning: runs of plan {plan} are left to other workers: {why}"));
-        }
+        WorkerEvent::Left(left) => printer.say(&format!("warning: {left}")),
         WorkerEvent::Trouble { message } => printer.say(&format!("warning: {message}")),
     }
 }

@@ -229,9 +229,6 @@ fn cost(earlier: &Earlier, runs: usize, judge: &str) -> String {
         (None, Some(seconds)) => {
             format!("cost unknown: earlier runs told none; they took {seconds:.0} s each")
         }
-        (None, None) => {
-            "cost unknown: nothing was run here before (--max-cost and --max-calls cap it)"
-                .to_owned()
-        }
+        (None, None) => "cost unknown: nothing was run here before".to_owned(),
     }
 }

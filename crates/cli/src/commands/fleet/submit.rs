@@ -1,27 +1,22 @@
-//! `skillgauge fleet submit`, `skillgauge fleet collect`, and both in one: `skillgauge run --fleet`.
+//! `skillgauge fleet submit`, and `skillgauge run --fleet`, which collects, too.
 
 use std::sync::Arc;
 
 use skillgauge_cluster::{
-    Caps, Class, CollectSettings, Collected, Connect, Coordinator, Fleet, LocalFleet, NatsFleet,
-    SharedFolder, Stopped, Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings,
-    submit as hand_over,
+    Caps, Class, Collected, Connect, Fleet, Left, LocalFleet, NatsFleet, SharedFolder, Stopped,
+    Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
 };
 use skillgauge_core::scratch::PrivateFolder;
-use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
-use skillgauge_format::Suite;
-use skillgauge_run::iteration::{Begun, Budget, IterationEvent};
-use tokio_util::sync::CancellationToken;
+use skillgauge_core::workspace::WorkspaceLock;
+use skillgauge_run::iteration::{Begun, Budget};
 
+use super::home::{Home, brought};
 use super::work::worker_settings;
 use super::{fleet_error, login};
-use crate::args::{
-    FleetCollectArgs, FleetRunArgs, FleetSubmitArgs, PaceArgs, RunArgs, RunFormat, TapeArgs,
-};
+use crate::args::{FleetRunArgs, FleetSubmitArgs, RunArgs, RunFormat, TapeArgs};
 use crate::commands::Outcome;
-use crate::commands::run::{Ended, Judging, Measurement, Ran, SAME, Target, plural};
+use crate::commands::run::{Ended, Judging, Measurement, SAME, Target, plural};
 use crate::printer::CommandError;
-use crate::progress::RunProgress;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
 
@@ -31,10 +26,6 @@ const LOCAL: &str = "local";
 const FLEET_JOBS: u32 = 1000;
 /// So many gradings.
 const GRADE_JOBS: u32 = 64;
-
-/// What to do about runs that a fleet has lost: collecting again does not queue them.
-const SUBMIT: &str =
-    "`skillgauge fleet submit` tries them again; what has a result is not run twice";
 
 /// `skillgauge run --fleet URL`: submits, then collects.
 pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
@@ -60,10 +51,11 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
             return run_here(&home, &session, &submission, &begun, args).await;
         };
         let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?.sharing(shared);
-        home.submit(&fleet, &submission).await?;
+        hand_over_and_say(&fleet, &submission, printer).await?;
         home.collect(&fleet, &begun, &session.cancel).await
     })??;
-    let ran = home.ran(collected, begun, &lock);
+    let workspace = &measurement.target.workspace;
+    let ran = brought(collected, begun, workspace, &lock, printer);
     Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SAME }
         .conclude(&session, printer)
 }
@@ -80,16 +72,16 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let Ready { measurement, begun, lock: _lock, shared } = ready;
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
-        hand_over(&fleet, &submission(&args, &measurement, &begun)).await.map_err(submit_error)
-    })?;
-    say_submitted(&submitted?, printer);
+        hand_over_and_say(&fleet, &submission(&args, &measurement, &begun), printer).await
+    })??;
     let workspace = args.workspace.as_ref();
     let workspace = workspace.map(|folder| format!(" --workspace {}", folder.display()));
     printer.say(&format!(
-        "`skillgauge fleet collect {} {}{}` brings the results home",
+        "`skillgauge fleet collect {} {}{}` brings the results home; elsewhere with --plan {}",
         connect.shown(),
         args.skill.display(),
-        workspace.unwrap_or_default()
+        workspace.unwrap_or_default(),
+        submitted.id
     ));
     Ok(ExitCode::Success)
 }
@@ -121,58 +113,6 @@ fn refuse_what_does_nothing(
         printer.say(&format!("warning: the project's budget is not kept, because {nobody_stops}"));
     }
     Ok(())
-}
-
-/// `skillgauge fleet collect URL SKILL`.
-pub(super) fn collect(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
-    let session = Session::open(&TapeArgs::default())?;
-    let workspace = match &args.workspace {
-        Some(root) => Workspace::at(std::path::absolute(root).unwrap_or_else(|_| root.clone())),
-        None if !args.skill.exists() => {
-            return Err(CommandError::usage(
-                format!("there is no {}", args.skill.display()),
-                "give the folder of the skill whose plan was submitted, or --workspace",
-            ));
-        }
-        None => Workspace::beside(&args.skill)?,
-    };
-    let none = |what: &str| {
-        CommandError::usage(
-            format!("there is no {what} in {}", workspace.root().display()),
-            "collect with the workspace that the plan was submitted with: the results go into its iteration; \
-             submitting elsewhere begins another plan, which is paid for again",
-        )
-    };
-    let iteration = match args.iteration {
-        Some(number) => workspace.iteration(number),
-        None => workspace.newest()?.ok_or_else(|| none("iteration"))?,
-    };
-    if !iteration.record_file().is_file() {
-        let name = iteration.root().file_name().unwrap_or_default();
-        return Err(none(&name.to_string_lossy()));
-    }
-    let lock = workspace.lock(&keep::holder())?;
-    let record = iteration.record()?;
-    let no_suite = || none("readable suite of the iteration");
-    let suite = fs_err::read(iteration.suite_file()).map_err(|_| no_suite())?;
-    let suite = Suite::read(&suite).map_err(|_| no_suite())?.value;
-    let connect = login::connect(&args.url, &args.login, &session, "coordinator");
-    let begun = Begun { iteration, record, resumed: true, left: None };
-    let home = Home {
-        workspace: &workspace,
-        suite: &suite,
-        pace: &args.pace,
-        budget: Arc::new(Budget::default()),
-        printer,
-    };
-    let shared = login::shared_folder(&args.archive, &session)?;
-    let collected = session.block_on(printer, async {
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
-        home.collect(&fleet, &begun, &session.cancel).await
-    })??;
-    let ran = home.ran(collected, begun, &lock);
-    Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SUBMIT }
-        .conclude(&session, printer)
 }
 
 /// An iteration that can be submitted.
@@ -246,6 +186,16 @@ fn times(args: &FleetRunArgs) -> Times {
     Times { ack_wait_ms, heartbeat_ms, max_deliver }
 }
 
+async fn hand_over_and_say<F: Fleet>(
+    fleet: &F,
+    submission: &Submission<'_>,
+    printer: &Printer,
+) -> Result<Submitted, CommandError> {
+    let submitted = hand_over(fleet, submission).await.map_err(submit_error)?;
+    say_submitted(&submitted, printer);
+    Ok(submitted)
+}
+
 fn say_submitted(submitted: &Submitted, printer: &Printer) {
     let Submitted { id, missing, queued, sent, .. } = submitted;
     printer.say(&format!(
@@ -258,66 +208,6 @@ fn say_submitted(submitted: &Submitted, printer: &Printer) {
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn submit_error(error: skillgauge_cluster::SubmitError) -> CommandError {
     CommandError::usage(error.to_string(), error.hint())
-}
-
-/// Where results are brought to.
-struct Home<'h> {
-    workspace: &'h Workspace,
-    suite: &'h Suite,
-    pace: &'h PaceArgs,
-    budget: Arc<Budget>,
-    printer: &'h Printer,
-}
-
-impl Home<'_> {
-    async fn submit<F: Fleet>(
-        &self,
-        fleet: &F,
-        submission: &Submission<'_>,
-    ) -> Result<(), CommandError> {
-        let submitted = hand_over(fleet, submission).await.map_err(submit_error)?;
-        say_submitted(&submitted, self.printer);
-        Ok(())
-    }
-
-    async fn collect<F: Fleet>(
-        &self,
-        fleet: &F,
-        begun: &Begun,
-        stop: &CancellationToken,
-    ) -> Result<Collected, CommandError> {
-        let usual = CollectSettings::default();
-        let settings = CollectSettings {
-            reconcile: self.pace.reconcile_every.unwrap_or(usual.reconcile),
-            grace: self.pace.grace.unwrap_or(usual.grace),
-            cancel: stop.clone(),
-            ..usual
-        };
-        let coordinator = Coordinator {
-            fleet,
-            iteration: &begun.iteration,
-            workspace: self.workspace,
-            record: &begun.record,
-            suite: self.suite,
-            budget: Arc::clone(&self.budget),
-            settings,
-        };
-        let planned = Iteration::plan(&begun.record).runs().len();
-        let mut progress = RunProgress::new(self.printer, planned);
-        let mut on_event = |event: &IterationEvent| progress.take(event);
-        let teller = self.printer.clone();
-        let mut on_trouble = |message: &str| teller.say(&format!("warning: {message}"));
-        let collected = coordinator.run(&mut on_event, &mut on_trouble).await;
-        progress.finish();
-        collected.map_err(|error| CommandError::usage(error.to_string(), error.hint()))
-    }
-
-    fn ran(&self, collected: Collected, begun: Begun, lock: &WorkspaceLock) -> Ran {
-        keep::record_scores(self.workspace, lock, self.printer);
-        say_mixtures(&collected, self.printer);
-        let plan = Iteration::plan(&begun.record);
-        Ran { begun, driven: collected.driven, plan }
-    }
 }
 
 /// The whole way in this process: a fleet of one worker, without a server.
@@ -343,7 +233,7 @@ async fn run_here(
     let over = session.cancel.child_token();
     let (left, teller) = (over.clone(), home.printer.clone());
     let on_event = Arc::new(move |event: &WorkerEvent| {
-        if let WorkerEvent::Left { why, .. } = event {
+        if let WorkerEvent::Left(Left { why, .. }) = event {
             teller.say(&format!("warning: {why}"));
             left.cancel();
         }
@@ -354,24 +244,11 @@ async fn run_here(
         let _ended = ended;
         worker.run().await
     });
-    home.submit(&*fleet, submission).await?;
+    hand_over_and_say(&*fleet, submission, home.printer).await?;
     let collected = home.collect(&*fleet, begun, &over).await;
     stop.cancel();
     if let Ok(Ok(Stopped::Unfit { why })) = working.await {
         home.printer.say(&format!("warning: {why}"));
     }
     collected
-}
-
-/// Runs of different programs are no single measurement; who reads the result should know.
-fn say_mixtures(collected: &Collected, printer: &Printer) {
-    for warning in collected.mixture.warnings() {
-        printer.say(&format!("warning: {warning}"));
-    }
-    if collected.given_out_again > 0 {
-        printer.say(&format!(
-            "{} runs were given out more than once, so more was executed than counts",
-            collected.given_out_again
-        ));
-    }
 }

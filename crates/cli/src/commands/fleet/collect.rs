@@ -1,0 +1,106 @@
+//! `skillgauge fleet collect`: the newest iteration of the workspace, another one, or that of a plan from elsewhere.
+
+use std::sync::Arc;
+
+use skillgauge_cluster::{Collected, NatsFleet, PlanId, restore};
+use skillgauge_core::workspace::{Iteration, Workspace};
+use skillgauge_format::Suite;
+use skillgauge_run::iteration::{Begun, Budget};
+
+use super::home::{Home, brought};
+use super::{fleet_error, login};
+use crate::args::{FleetCollectArgs, TapeArgs};
+use crate::commands::Outcome;
+use crate::commands::run::Ended;
+use crate::printer::CommandError;
+use crate::session::Session;
+use crate::{Printer, keep};
+
+/// What to do about runs that a fleet has lost: collecting again does not queue them.
+const SUBMIT: &str =
+    "`skillgauge fleet submit` tries them again; what has a result is not run twice";
+
+pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
+    let session = Session::open(&TapeArgs::default())?;
+    let workspace = match &args.workspace {
+        Some(root) => Workspace::at(std::path::absolute(root).unwrap_or_else(|_| root.clone())),
+        None if !args.skill.exists() => {
+            return Err(CommandError::usage(
+                format!("there is no {}", args.skill.display()),
+                "give the folder of the skill whose plan was submitted, or --workspace",
+            ));
+        }
+        None => Workspace::beside(&args.skill)?,
+    };
+    // Before anything is asked or locked: a mistake is said at once.
+    let wanted = match &args.plan {
+        Some(id) => Wanted::Plan(id),
+        None => Wanted::Iteration(iteration_here(&workspace, args.iteration)?),
+    };
+    let lock = workspace.lock(&keep::holder())?;
+    let connect = login::connect(&args.url, &args.login, &session, "coordinator");
+    let shared = login::shared_folder(&args.archive, &session)?;
+    let (collected, begun) = session.block_on(printer, async {
+        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
+        let begun = match wanted {
+            Wanted::Iteration(iteration) => {
+                let record = iteration.record()?;
+                Begun { iteration, record, resumed: true, left: None }
+            }
+            Wanted::Plan(id) => restored(&fleet, id, &workspace, printer).await?,
+        };
+        let unreadable = || nothing("readable suite of the iteration", &workspace);
+        let suite = fs_err::read(begun.iteration.suite_file()).map_err(|_| unreadable())?;
+        let suite = Suite::read(&suite).map_err(|_| unreadable())?.value;
+        let budget = Arc::new(Budget::default());
+        let home = Home { workspace: &workspace, suite: &suite, pace: &args.pace, budget, printer };
+        let collected = home.collect(&fleet, &begun, &session.cancel).await?;
+        Ok::<(Collected, Begun), CommandError>((collected, begun))
+    })??;
+    let ran = brought(collected, begun, &workspace, &lock, printer);
+    Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SUBMIT }
+        .conclude(&session, printer)
+}
+
+/// What is collected.
+enum Wanted<'a> {
+    Iteration(Iteration),
+    Plan(&'a PlanId),
+}
+
+/// The iteration that was submitted from this workspace.
+fn iteration_here(workspace: &Workspace, number: Option<u64>) -> Result<Iteration, CommandError> {
+    let iteration = match number {
+        Some(number) => workspace.iteration(number),
+        None => workspace.newest()?.ok_or_else(|| nothing("iteration", workspace))?,
+    };
+    if !iteration.record_file().is_file() {
+        let name = iteration.root().file_name().unwrap_or_default();
+        return Err(nothing(&name.to_string_lossy(), workspace));
+    }
+    Ok(iteration)
+}
+
+fn nothing(what: &str, workspace: &Workspace) -> CommandError {
+    CommandError::usage(
+        format!("there is no {what} in {}", workspace.root().display()),
+        "collect with the workspace that the plan was submitted with, or give --plan ID to make its iteration here \
+         (`skillgauge fleet status URL` lists the plans); submitting again begins another plan, which is paid for again",
+    )
+}
+
+/// The iteration of a plan that may have been submitted elsewhere.
+async fn restored(
+    fleet: &NatsFleet,
+    id: &PlanId,
+    workspace: &Workspace,
+    printer: &Printer,
+) -> Result<Begun, CommandError> {
+    let begun = restore(fleet, id, workspace).await;
+    let begun = begun.map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+    if !begun.resumed {
+        let place = begun.iteration.root().display();
+        printer.say(&format!("plan {id} is that of {place} now"));
+    }
+    Ok(begun)
+}
