@@ -18,6 +18,7 @@
 mod archive;
 mod bell;
 mod collect;
+mod error;
 mod fail_point;
 mod fleet;
 mod id;

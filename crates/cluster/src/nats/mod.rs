@@ -8,6 +8,7 @@
 
 mod batch;
 mod connect;
+mod dead;
 mod error;
 mod init;
 mod name;
