@@ -339,7 +339,10 @@ fn status_shows_workers_plans_and_progress() {
         .map(str::trim)
         .filter(|cell| !cell.is_empty())
         .collect();
-    assert_eq!(row[3..], ["running", "0/4", "0", "4", "0", "0", "0", "-", "-"], "{text}");
+    assert_eq!(row[3..], ["running", "0/4", "0", "4", "0", "0", "0", "0", "-", "-"], "{text}");
+    let unknown = kit.fleet(&["status", &kit.url(), "--plan", "00000000000000000000"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", kit.project.shown(&unknown));
+    assert!(stderr(&unknown).contains("the server knows no plan 0"), "{}", stderr(&unknown));
     let _other = kit.worker("w1", &["--class", "other"], &[]);
     let _right = kit.worker("w2", &["--class", "special", "--class", "other"], &[]);
     let output = kit.collect(&[]);

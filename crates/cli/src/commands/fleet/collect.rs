@@ -100,7 +100,7 @@ async fn restored(
     let begun = begun.map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
     if !begun.resumed {
         let place = begun.iteration.root().display();
-        printer.say(&format!("plan {id} is that of {place} now"));
+        printer.say(&format!("writing to {place}, made from the plan {id}"));
     }
     Ok(begun)
 }

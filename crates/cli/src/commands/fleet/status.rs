@@ -185,7 +185,7 @@ fn text(status: &FleetStatus, now: u64) -> String {
     } else {
         let header = [
             "plan", "skill", "agent", "state", "done", "running", "queued", "failed", "lost",
-            "graded", "runs/min", "left",
+            "graded", "to grade", "runs/min", "left",
         ];
         text.push_str(&table(&header, 4, status.plans.iter().map(plan_row).collect()));
     }
@@ -227,6 +227,7 @@ fn plan_row(plan: &PlanStatus) -> Vec<String> {
         plan.failed.to_string(),
         plan.lost.to_string(),
         plan.graded.to_string(),
+        plan.grades_queued.to_string(),
         rate.unwrap_or_else(|| UNKNOWN.to_owned()),
         plan.seconds_left.map_or(UNKNOWN.to_owned(), time),
     ]
