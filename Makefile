@@ -40,7 +40,7 @@ bench:
 	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
 	cargo bench -p skillgauge-run --bench probe -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
 
-# Each fuzz target for a minute. Needs the nightly toolchain and cargo-fuzz.
+# Each fuzz target for a minute; installs cargo-fuzz.
 fuzz:
 	@scripts/fuzz 60
 
