@@ -42,10 +42,12 @@ impl Leaving {
         left.get(key).is_some_and(|(when, _)| when.elapsed() < LEAVE)
     }
 
-    /// What is there now, or is over, is not left any more.
+    /// What is there now, or is over, is not left any more. What was left a moment ago stays: a job may just have found out.
     fn keep(&self, queue: Queue, plans: &BTreeSet<PlanId>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.retain(|(of, plan), _| *of != queue || plans.contains(plan));
+        left.retain(|(of, plan), (when, _)| {
+            *of != queue || plans.contains(plan) || when.elapsed() < LEAVE
+        });
     }
 }
 
@@ -95,6 +97,10 @@ impl<F: Fleet> Shared<F> {
     /// Leaves jobs of a plan to others for a while, and says so the first time.
     pub(super) fn leave(&self, queue: Queue, plan: &PlanId, why: &str) {
         let entry = (Instant::now(), why.to_owned());
+        if queue == Queue::Grades {
+            // A judge that was there may be gone; it is looked for again.
+            self.leaving.judges.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
         let mut left = self.leaving.left.lock().unwrap_or_else(PoisonError::into_inner);
         if left.insert((queue, plan.clone()), entry).is_none() {
             drop(left);
