@@ -28,14 +28,13 @@ mod local;
 mod manifest;
 mod nats;
 mod plan;
-mod restore;
 mod shared;
 mod status;
 mod submit;
 mod worker;
 
 pub use archive::SmallArchive;
-pub use collect::{CollectError, CollectSettings, Collected, Coordinator};
+pub use collect::{CollectError, CollectSettings, Collected, Coordinator, PlanIteration};
 pub use fail_point::FailPoint;
 pub use fleet::{Answer, Fleet, FleetError, patiently};
 pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
@@ -50,7 +49,6 @@ pub use nats::{
     WORKER_PUBLISHES, server_config, without_login,
 };
 pub use plan::{CancelRevision, Caps, PlanEntry, PlanState, Times};
-pub use restore::restore;
 pub use shared::SharedFolder;
 pub use status::{FleetStatus, PlanStatus, Shown, StatusReader};
 pub use submit::{Submission, SubmitError, Submitted, submit};

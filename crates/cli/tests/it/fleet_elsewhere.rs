@@ -43,6 +43,7 @@ fn a_worker_without_the_judge_leaves_gradings_to_others_and_whoever_collects_hea
     without.signal(Signal::TERM);
     let ended = without.finish(LIMIT).unwrap();
     assert_eq!(ended.stderr.matches(&left).count(), 1, "said once: {}", ended.stderr);
+    assert!(!ended.stderr.contains("not graded"), "it took no job: {}", ended.stderr);
 }
 
 #[test]
@@ -65,7 +66,13 @@ fn a_plan_is_collected_on_a_machine_that_did_not_submit_it() {
         "{}",
         stderr(&none)
     );
-    assert!(!elsewhere.path().join("here/iteration-1").exists());
+    assert!(!elsewhere.path().join("here").exists(), "nothing was written");
+    elsewhere.good_skill("other");
+    let wrong = ["fleet", "collect", &url, "other", "--plan", &plan];
+    let wrong = elsewhere.output(&wrong);
+    assert_eq!(wrong.status.code(), Some(2), "{}", elsewhere.shown(&wrong));
+    assert!(stderr(&wrong).contains("measures greeter, and this is other"), "{}", stderr(&wrong));
+    assert!(!elsewhere.path().join("other-workspace").exists(), "nothing was written");
     let _worker = kit.worker("w1", &["--slots", "2"], &[]);
     let output = collect(&["--plan", &plan]);
     assert_eq!(output.status.code(), Some(0), "{}", elsewhere.shown(&output));

@@ -124,6 +124,25 @@ fn one_failed_vote_of_three_is_warned_about_and_two_are_no_verdict() {
 }
 
 #[test]
+fn votes_do_not_go_over_the_calls_that_are_allowed() {
+    let project = greeter();
+    breakable(&project, "judge.sh");
+    project.file("failing", "");
+    let run_with = |max: &str| {
+        let args = ["--runs", "1", "--case", "1", "--baseline", "none", "--judge-votes", "3"];
+        run(&project, &[&args[..], &["--max-calls", max]].concat())
+    };
+    let output = run_with("3");
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let said = "--max-calls 3 leaves 2 of the 3 that this takes";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    assert_eq!((calls(&project), asked(&project)), (1, 0));
+    let output = run_with("3");
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert_eq!((calls(&project), asked(&project)), (1, 3), "the run is not run again");
+}
+
+#[test]
 fn a_judge_that_does_the_work_itself_is_warned_about_before_and_after() {
     let project = greeter();
     let warning = "warning: the judge is the model that does the work";

@@ -5,6 +5,7 @@
 
 mod install;
 mod look;
+mod plan_iteration;
 mod reconcile;
 mod take;
 
@@ -25,6 +26,7 @@ use crate::id::{PlanId, RunToken};
 use crate::job::{Queue, Revision};
 use crate::plan::{PlanEntry, PlanState};
 use install::Place;
+pub use plan_iteration::PlanIteration;
 
 /// How long results are waited for after the first.
 const GATHER: Duration = Duration::from_millis(20);

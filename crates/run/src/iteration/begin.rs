@@ -99,8 +99,8 @@ pub fn begin(
     Ok(Begun { iteration, record: prepared.record.clone(), resumed: false, left })
 }
 
-/// Makes an iteration that was begun on another machine. The caller holds the workspace's lock. Blocks.
-pub fn restore(
+/// Begins an iteration that another machine has recorded. The caller holds the workspace's lock. Blocks.
+pub fn begin_recorded(
     workspace: &Workspace,
     suite: &Suite,
     record: IterationRecord,

@@ -26,7 +26,7 @@ mod work;
 
 pub use alone::carry_out;
 pub use baseline::{BaselineRefused, TakeOver};
-pub use begin::{BeginError, Begun, Continuation, begin, restore};
+pub use begin::{BeginError, Begun, Continuation, begin, begin_recorded};
 pub use budget::{Budget, Spent};
 pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};
 pub use evaluate::{Evaluator, EvaluatorSettings, GradedWhen, OldSkill};

@@ -75,7 +75,8 @@ fn workers(status: &Json) -> Table {
 fn left(worker: &Json) -> String {
     let one = |left: &Json| {
         let of = |key: &str| text(left, key).unwrap_or_default();
-        format!("{} of plan {}: {}", of("queue"), of("plan"), of("why"))
+        let jobs = if of("queue") == "grades" { "gradings" } else { "runs" };
+        format!("{jobs} of plan {}: {}", of("plan"), of("why"))
     };
     items(worker, "left").iter().map(one).collect::<Vec<_>>().join("; ")
 }

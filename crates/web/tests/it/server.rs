@@ -87,7 +87,7 @@ async fn a_fleet_that_is_watched_has_a_page_that_follows_it() {
         "1 worker, 2 runs running in 1 plan",
         "15 of 20",
         "12.5",
-        "grades of plan p1: there is no key",
+        "gradings of plan p1: there is no key",
         "data-live=\"&#x2f;fleet&#x2f;live\"",
     ] {
         assert!(html.contains(words), "the page does not say: {words}");

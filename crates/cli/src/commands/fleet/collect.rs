@@ -1,14 +1,16 @@
 //! `skillgauge fleet collect`: the newest iteration of the workspace, another one, or that of a plan from elsewhere.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use skillgauge_cluster::{Collected, NatsFleet, PlanId, restore};
-use skillgauge_core::workspace::{Iteration, Workspace};
+use skillgauge_cluster::{Collected, NatsFleet, PlanId, PlanIteration};
+use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
+use skillgauge_run::agent::TaskSkill;
 use skillgauge_run::iteration::{Begun, Budget};
 
 use super::home::{Home, brought};
-use super::{fleet_error, login};
+use super::{collect_error, fleet_error, login};
 use crate::args::{FleetCollectArgs, TapeArgs};
 use crate::commands::Outcome;
 use crate::commands::run::Ended;
@@ -37,17 +39,29 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         Some(id) => Wanted::Plan(id),
         None => Wanted::Iteration(iteration_here(&workspace, args.iteration)?),
     };
-    let lock = workspace.lock(&keep::holder())?;
     let connect = login::connect(&args.url, &args.login, &session, "coordinator");
     let shared = login::shared_folder(&args.archive, &session)?;
-    let (collected, begun) = session.block_on(printer, async {
+    let (collected, begun, lock) = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
-        let begun = match wanted {
+        let (begun, lock) = match wanted {
             Wanted::Iteration(iteration) => {
+                let lock = workspace.lock(&keep::holder())?;
                 let record = iteration.record()?;
-                Begun { iteration, record, resumed: true, left: None }
+                (Begun { iteration, record, resumed: true, left: None }, lock)
             }
-            Wanted::Plan(id) => restored(&fleet, id, &workspace, printer).await?,
+            Wanted::Plan(id) => {
+                // Found before anything is written: a plan that is not there leaves nothing here.
+                let found = PlanIteration::find(&fleet, id, &workspace).await;
+                let found = found.map_err(collect_error)?;
+                refuse_another_skill(&found, id, &args.skill)?;
+                let lock = workspace.lock(&keep::holder())?;
+                let begun = found.begin(&workspace).map_err(collect_error)?;
+                if !begun.resumed {
+                    let place = begun.iteration.root().display();
+                    printer.say(&format!("writing to {place}, made from the plan {id}"));
+                }
+                (begun, lock)
+            }
         };
         let unreadable = || nothing("readable suite of the iteration", &workspace);
         let suite = fs_err::read(begun.iteration.suite_file()).map_err(|_| unreadable())?;
@@ -55,7 +69,7 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         let budget = Arc::new(Budget::default());
         let home = Home { workspace: &workspace, suite: &suite, pace: &args.pace, budget, printer };
         let collected = home.collect(&fleet, &begun, &session.cancel).await?;
-        Ok::<(Collected, Begun), CommandError>((collected, begun))
+        Ok::<(Collected, Begun, WorkspaceLock), CommandError>((collected, begun, lock))
     })??;
     let ran = brought(collected, begun, &workspace, &lock, printer);
     Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SUBMIT }
@@ -89,18 +103,17 @@ fn nothing(what: &str, workspace: &Workspace) -> CommandError {
     )
 }
 
-/// The iteration of a plan that may have been submitted elsewhere.
-async fn restored(
-    fleet: &NatsFleet,
+/// Results of another skill would be credited to this one. A skill that is not here says nothing.
+fn refuse_another_skill(
+    found: &PlanIteration,
     id: &PlanId,
-    workspace: &Workspace,
-    printer: &Printer,
-) -> Result<Begun, CommandError> {
-    let begun = restore(fleet, id, workspace).await;
-    let begun = begun.map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
-    if !begun.resumed {
-        let place = begun.iteration.root().display();
-        printer.say(&format!("writing to {place}, made from the plan {id}"));
+    skill: &Path,
+) -> Result<(), CommandError> {
+    match TaskSkill::read(skill) {
+        Ok(here) if here.name != found.skill_name() => Err(CommandError::usage(
+            format!("the plan {id} measures {}, and this is {}", found.skill_name(), here.name),
+            "give the folder of the skill that the plan measures; `skillgauge fleet status URL` shows which it is",
+        )),
+        _ => Ok(()),
     }
-    Ok(begun)
 }

@@ -9,7 +9,9 @@ mod status;
 mod submit;
 mod work;
 
-use skillgauge_cluster::{Fleet as _, FleetError, NatsFleet, PlanId, PlanState, patiently};
+use skillgauge_cluster::{
+    CollectError, Fleet as _, FleetError, NatsFleet, PlanId, PlanState, patiently,
+};
 
 use super::Outcome;
 use crate::args::{FleetAction, FleetArgs, FleetCancelArgs, TapeArgs};
@@ -64,5 +66,10 @@ fn unknown_plan(plan: &PlanId) -> CommandError {
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn fleet_error(error: FleetError) -> CommandError {
+    CommandError::usage(error.to_string(), error.hint())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn collect_error(error: CollectError) -> CommandError {
     CommandError::usage(error.to_string(), error.hint())
 }
