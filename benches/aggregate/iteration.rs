@@ -20,7 +20,6 @@ pub(crate) enum Writer {
     Other,
 }
 
-/// How large it is.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) cases: u32,
@@ -29,13 +28,11 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Runs in all.
     pub(crate) fn all(self) -> u32 {
         self.cases * self.runs * 2
     }
 }
 
-/// What was written.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Written {
     pub(crate) files: u64,
@@ -52,7 +49,6 @@ impl Written {
     }
 }
 
-/// Writes the iteration.
 pub(crate) fn write(folder: &Path, shape: Shape, writer: Writer) -> Result<Written> {
     let mut written = Written::default();
     let mut counter = 0;
@@ -199,7 +195,6 @@ fn check_type(index: u64) -> &'static str {
     }
 }
 
-/// What the rubric scores.
 const DIMENSIONS: [&str; 2] = ["correctness", "readability"];
 
 fn text(index: u64) -> String {

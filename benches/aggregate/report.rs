@@ -17,13 +17,11 @@ pub(crate) struct Costs {
     pub(crate) ours: Vec<Cost>,
     /// Ours, on an iteration of another tool.
     pub(crate) others: Vec<Cost>,
-    /// Reading alone.
     pub(crate) floor: Vec<Cost>,
     /// The public script; empty when it was left out.
     pub(crate) script: Vec<Cost>,
 }
 
-/// All results.
 pub(crate) struct Report {
     pub(crate) machine: String,
     pub(crate) load: String,

@@ -89,7 +89,6 @@ impl Place {
         }
     }
 
-    /// The local pool.
     pub(crate) fn local(&self, slots: u32) -> Result<Cost> {
         self.measure(&["--jobs", &slots.to_string()])
     }

@@ -25,7 +25,6 @@ pub(crate) struct Turn {
     pub(crate) fleet: Cost,
 }
 
-/// All results.
 pub(crate) struct Report {
     pub(crate) machine: String,
     pub(crate) load: String,

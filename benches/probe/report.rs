@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 
 use super::bench::Cost;
 
-/// All results.
 pub(crate) struct Report {
     pub(crate) machine: String,
     pub(crate) load: String,

@@ -23,7 +23,6 @@ use super::memory::{own_peak_kib, own_resident_kib};
 /// The hidden first argument of a process that does only this.
 pub(crate) const CARRY_OUT: &str = "--carry-out";
 
-/// What to carry out.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Batch {
     pub(crate) agent: PathBuf,
@@ -34,7 +33,6 @@ pub(crate) struct Batch {
     pub(crate) result: PathBuf,
 }
 
-/// What came out.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Carried {
     pub(crate) runs: Vec<Timed>,

@@ -13,7 +13,6 @@ use super::batch::{self, Batch, Carried};
 use super::child::{self, Cost};
 use super::run_eval::RunEval;
 
-/// How much is measured.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) runs: usize,

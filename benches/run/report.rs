@@ -13,7 +13,6 @@ use super::sample::Sample;
 const WANTED_MS: f64 = 20.0;
 const WANTED_MB: f64 = 5.0;
 
-/// All results.
 pub(crate) struct Report {
     pub(crate) machine: String,
     pub(crate) load: String,

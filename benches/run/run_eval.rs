@@ -86,7 +86,6 @@ impl RunEval {
         Ok(())
     }
 
-    /// One batch.
     pub(crate) fn measure(&self) -> Result<Cost> {
         let arguments = self.arguments(&self.queries);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 /// The hidden first argument of the copy.
 pub(crate) const MEASURE: &str = "--measure-only-child";
 
-/// What one process cost.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Cost {
     pub(crate) wall_seconds: f64,

@@ -18,13 +18,10 @@ const SEED: u64 = 0x5EED_0001;
 const SKILLS_PER_REPOSITORY: usize = 48;
 const SKILLS_PER_PLUGIN: usize = 8;
 
-/// A complete corpus.
 pub(crate) struct Corpus {
-    /// The folder to validate.
     pub(crate) root: PathBuf,
     /// A text file with one skill folder per line.
     pub(crate) list: PathBuf,
-    /// The same folders.
     pub(crate) skills: Vec<PathBuf>,
 }
 

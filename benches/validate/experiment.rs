@@ -19,24 +19,20 @@ pub(crate) struct Effort {
     pub(crate) repetitions: usize,
     /// Skills that are validated with one process each.
     pub(crate) single_skills: usize,
-    /// Starts of each program.
     pub(crate) starts: usize,
 }
 
-/// Ours over one corpus.
 pub(crate) struct Throughput {
     pub(crate) all_jobs: Vec<Cost>,
     pub(crate) one_job: Vec<Cost>,
     /// A process that reads the same files and checks nothing.
     pub(crate) reading: Vec<Cost>,
-    /// Empty without a rival.
     pub(crate) library: Vec<LibraryRun>,
 }
 
 /// One process per skill, ours and theirs.
 pub(crate) struct Singles {
     pub(crate) ours: Vec<Cost>,
-    /// Empty without a rival.
     pub(crate) theirs: Vec<Cost>,
 }
 
@@ -53,7 +49,6 @@ pub(crate) struct Memory {
     pub(crate) floor: Cost,
 }
 
-/// What is measured.
 pub(crate) struct Experiment {
     pub(crate) skillgauge: PathBuf,
     pub(crate) rival: Option<Rival>,

@@ -13,7 +13,6 @@ use serde::Deserialize;
 pub(crate) const PACKAGE: &str = "skills-ref==0.1.1";
 const LOOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/validate/rival.py");
 
-/// The installed rival.
 pub(crate) struct Rival {
     python: PathBuf,
     /// Its command-line program, which the package calls `agentskills`.

@@ -3,7 +3,6 @@
 //! Invariant: a sample is never empty where it is read; an empty one answers with NaN, which a reader
 //! of the report cannot take for a result.
 
-/// The measured values.
 pub(crate) struct Sample(Vec<f64>);
 
 impl Sample {

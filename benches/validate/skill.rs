@@ -9,7 +9,6 @@ use super::prose;
 use super::random::Random;
 use super::words;
 
-/// How SKILL.md begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opening {
     FrontMatter,
@@ -33,7 +32,6 @@ pub(crate) enum Scalar {
 /// What the description says about when to use the skill.
 #[derive(Clone, Copy)]
 pub(crate) enum Trigger {
-    /// "Use when ...", "Use for ...".
     Hint,
     /// "This skill should be used when ..." and the like.
     Wordy,

@@ -4,7 +4,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// Everything is fine.
     Success = 0,
     /// Findings, failed cases, or a worse verdict.
     Failure = 1,
@@ -12,7 +11,6 @@ pub enum ExitCode {
     Usage = 2,
     /// The measurement is incomplete or broken: there is no answer.
     Incomplete = 3,
-    /// Stopped by the user.
     Interrupted = 130,
 }
 

@@ -13,7 +13,6 @@ use skillgauge_run::iteration::Spent;
 use crate::Printer;
 use crate::printer::CommandError;
 
-/// The version of this program.
 pub(crate) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Variables with which git would look elsewhere than in the skill's folder.
@@ -119,7 +118,6 @@ pub(crate) fn stamp(lock: &WorkspaceLock) -> Stamp<'_> {
     Stamp { time: now(), program: PROGRAM, commits: &Git, lock }
 }
 
-/// The user's git.
 struct Git;
 
 impl Commits for Git {

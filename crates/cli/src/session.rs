@@ -24,7 +24,6 @@ use crate::{ExitCode, Printer, project};
 pub(crate) struct Session {
     /// What the project's file sets.
     pub(crate) settings: ProjectSettings,
-    /// Record, replay, or neither.
     pub(crate) cassette: Arc<Cassette>,
     /// Fires when the user wants to stop.
     pub(crate) cancel: CancellationToken,
@@ -69,7 +68,6 @@ impl Session {
         &self.guard
     }
 
-    /// The user's variables.
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
@@ -87,7 +85,6 @@ impl Session {
         })
     }
 
-    /// What models may use.
     pub(crate) fn access(&self) -> Access {
         Access {
             environment: self.environment.clone(),

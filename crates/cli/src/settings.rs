@@ -110,7 +110,6 @@ impl ProjectSettings {
         &self.command_variables
     }
 
-    /// The agent.
     pub(crate) fn agent(&self, args: &AgentArgs) -> String {
         args.agent.clone().or_else(|| self.agent.clone()).unwrap_or_else(|| "auto".to_owned())
     }
@@ -125,7 +124,6 @@ impl ProjectSettings {
         args.timeout.or_else(|| self.timeout.map(|time| time.0))
     }
 
-    /// The model that judges.
     pub(crate) fn judge(&self, typed: Option<&str>) -> Option<String> {
         typed.map(ToOwned::to_owned).or_else(|| self.judge.clone())
     }
@@ -135,7 +133,6 @@ impl ProjectSettings {
         typed.or(self.judge_votes).unwrap_or(1).max(1)
     }
 
-    /// The model that improves.
     pub(crate) fn improver(&self, typed: Option<&str>) -> Option<String> {
         typed.map(ToOwned::to_owned).or_else(|| self.improver.clone())
     }
@@ -160,7 +157,6 @@ impl ProjectSettings {
         args.max_cost.or(self.max_cost)
     }
 
-    /// The most calls.
     pub(crate) fn max_calls(&self, args: &BudgetArgs) -> Option<u64> {
         args.max_calls.or(self.max_calls)
     }

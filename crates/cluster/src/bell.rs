@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// A bell that counts.
 #[derive(Debug)]
 pub(crate) struct Bell(watch::Sender<u64>);
 

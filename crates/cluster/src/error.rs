@@ -10,7 +10,6 @@ pub enum FleetError {
     Connect {
         /// Its address, without a login.
         url: String,
-        /// Why.
         reason: String,
     },
     /// The server does not know this login.
@@ -24,13 +23,11 @@ pub enum FleetError {
     Tls {
         /// Its address, without a login.
         url: String,
-        /// Why.
         reason: String,
     },
     /// The file with a certificate has none.
     #[error("{} holds no certificate: {reason}", file.display())]
     Ca {
-        /// The file.
         file: PathBuf,
         /// What is wrong with it.
         reason: String,
@@ -43,10 +40,7 @@ pub enum FleetError {
     },
     /// There are fewer servers than copies.
     #[error("there are fewer servers than copies of {object}")]
-    Replicas {
-        /// The stream.
-        object: String,
-    },
+    Replicas { object: String },
     /// The login was good once.
     #[error("the login at the fleet's server at {url} has expired{}", since.as_ref().map(|since| format!(": it was good until {since}")).unwrap_or_default())]
     Expired {
@@ -58,12 +52,10 @@ pub enum FleetError {
     /// The file with the login is none.
     #[error("{} holds no login: {reason}", file.display())]
     Credentials {
-        /// The file.
         file: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// The address is none.
     #[error("`{url}` is no address of a fleet: {reason}")]
     Address {
         /// What was given, without a login.
@@ -75,75 +67,33 @@ pub enum FleetError {
     #[error(
         "the fleet's server has version {found}, and {oldest} is the oldest that keeps all settings"
     )]
-    TooOld {
-        /// Its version.
-        found: String,
-        /// The oldest that works.
-        oldest: &'static str,
-    },
+    TooOld { found: String, oldest: &'static str },
     /// The server stored something else than it was asked to.
     #[error("the server stored {object} with other settings than it was asked to: {}", differences.join("; "))]
-    StoredDifferently {
-        /// The stream.
-        object: String,
-        /// What is different.
-        differences: Vec<String>,
-    },
+    StoredDifferently { object: String, differences: Vec<String> },
     /// A stream is not there.
     #[error("the server has no {object}")]
-    NotReady {
-        /// The stream.
-        object: String,
-    },
+    NotReady { object: String },
     /// The login may not do this.
     #[error("the server denies it: {message}")]
-    Denied {
-        /// What the server said.
-        message: String,
-    },
-    /// There is no room.
+    Denied { message: String },
     #[error("there is no room left in {object}")]
-    Full {
-        /// The stream.
-        object: String,
-    },
+    Full { object: String },
     /// An archive is in a folder that nobody named here.
     #[error("the archive {name} is in a shared folder, and none is given here")]
-    NoFolder {
-        /// The archive.
-        name: String,
-    },
+    NoFolder { name: String },
     /// The shared folder is none, or not the right one.
     #[error("the shared folder {} cannot be used: {reason}", folder.display())]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    Folder { folder: PathBuf, reason: String },
     /// What came back is not what was stored.
     #[error("{name} is damaged: {reason}")]
-    Damaged {
-        /// The object.
-        name: String,
-        /// How.
-        reason: String,
-    },
+    Damaged { name: String, reason: String },
     /// The server did not answer, or said no.
     #[error("{action} did not work: {reason}")]
-    Server {
-        /// What was tried.
-        action: &'static str,
-        /// What came back.
-        reason: String,
-    },
+    Server { action: &'static str, reason: String },
     /// Two workers have one name.
     #[error("another worker reports under the name {name}")]
-    SameName {
-        /// The name.
-        name: String,
-    },
-    /// A file of ours.
+    SameName { name: String },
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

@@ -41,7 +41,6 @@ pub trait Fleet: Send + Sync + 'static {
     /// Waits until somebody writes or ends a plan, or for so long; it may be missed, so whoever waits looks afterwards.
     fn plans_change(&self, wait: Duration) -> impl Future<Output = ()> + Send;
 
-    /// All plans.
     fn plans(&self) -> impl Answer<Vec<(PlanId, PlanEntry)>>;
 
     /// Makes what a plan's queues need, if it is not there; a queue that somebody deleted is back then, and empty.

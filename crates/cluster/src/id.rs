@@ -21,7 +21,6 @@ fn hashed(parts: &[&str]) -> String {
     hex(&hasher.finalize())[..DIGITS].to_owned()
 }
 
-/// Bytes in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -35,9 +34,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` cannot be a {what}: {rule}")]
 pub struct BadName {
-    /// The text.
     pub text: String,
-    /// Of what.
     pub what: &'static str,
     /// What it must look like.
     pub rule: &'static str,
@@ -51,7 +48,6 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// The text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

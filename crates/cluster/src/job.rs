@@ -17,7 +17,6 @@ use crate::plan::PlanEntry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Queue {
-    /// Runs to execute.
     Runs,
     /// Runs to check and grade.
     Grades,
@@ -32,7 +31,6 @@ impl Queue {
         }
     }
 
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Runs, Self::Grades];
 }
 
@@ -47,13 +45,10 @@ pub(crate) struct Job {
 pub struct Lease<T> {
     /// The queue that it came from.
     pub queue: Queue,
-    /// The iteration.
     pub plan: PlanId,
     /// Its entry, as it was when the job was taken.
     pub entry: Arc<PlanEntry>,
-    /// The run.
     pub run: RunId,
-    /// This try.
     pub attempt: AttemptId,
     /// How often the job was given out, this time included.
     pub delivered: u32,
@@ -83,11 +78,8 @@ impl<T> Lease<T> {
 /// What the archive of an attempt is called, whichever engine keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveName {
-    /// All of it.
     pub(crate) text: String,
-    /// Its first part.
     pub(crate) plan: PlanId,
-    /// Its last part.
     pub(crate) attempt: AttemptId,
 }
 
@@ -133,11 +125,9 @@ pub enum LeaseState {
 /// What became of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commit {
-    /// It is the result.
     Won,
     /// Another attempt was first, and is the result.
     Lost {
-        /// The other attempt.
         to: AttemptId,
     },
 }
@@ -148,18 +138,13 @@ pub enum Refusal {
     /// The plan was cancelled, or the job is none of ours.
     Unwanted,
     /// It failed as often as it may; the reason is kept for the coordinator.
-    Failed {
-        /// Why, for people.
-        why: String,
-    },
+    Failed { why: String },
 }
 
 /// Where an archive is, and what it must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveRef {
-    /// The object's name.
     pub name: String,
-    /// Bytes.
     pub size: u64,
     /// SHA-256 in hexadecimal digits.
     pub sha256: String,
@@ -174,20 +159,16 @@ pub struct ArchiveRef {
 /// The one result of a job; of a run, or of its grading. At most 64 KB: a larger archive is somewhere else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultRecord {
-    /// The run.
     pub run: RunId,
-    /// The attempt that won.
     pub attempt: AttemptId,
     /// How often the job had been given out then.
     pub delivered: u32,
-    /// The worker.
     pub worker: String,
     /// The version of the worker's skillgauge.
     pub tool_version: String,
     /// The agent's version, where it told one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
-    /// What came out.
     pub standing: Standing,
     /// The files: of the run, or of its grading. Absent for what was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,28 +185,21 @@ pub struct ResultRecord {
 pub enum Standing {
     /// A run: what became of it.
     Ran {
-        /// The outcome.
         outcome: Outcome,
-        /// Why.
         reason: Reason,
         /// How long the agent worked.
         seconds: f64,
     },
-    /// A grading.
     Graded(Graded),
     /// Nothing, as often as it was tried. The coordinator writes this, so that the plan can end.
     Lost {
-        /// Why, for people.
         why: String,
     },
 }
 
-/// What a grading found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Graded {
-    /// Expectations that passed.
     pub passed: u64,
-    /// Expectations that were decided.
     pub total: u64,
     /// Whether the gate stopped it before the judge.
     pub gated: bool,
@@ -234,7 +208,6 @@ pub struct Graded {
     /// What it cost, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Calls of the judge.
     #[serde(default)]
     pub calls: u64,
 }
@@ -248,7 +221,6 @@ pub struct Stored {
     pub token: RunToken,
     /// When it was stored: milliseconds since 1970, by the engine's clock.
     pub time: u64,
-    /// The result.
     pub record: ResultRecord,
 }
 
@@ -259,11 +231,9 @@ pub struct Revision(pub u64);
 /// A job that will not be given out again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dead {
-    /// Which queue it was in.
     pub queue: Queue,
     /// The run, in the form that subjects have.
     pub token: RunToken,
-    /// Why, for people.
     pub why: String,
     /// What the engine knows it by.
     pub(crate) receipt: Receipt,
@@ -272,7 +242,6 @@ pub struct Dead {
 /// What an engine needs to bury a dead job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Receipt {
-    /// The plan.
     pub(crate) plan: Option<PlanId>,
     /// The place of the message that tells of it.
     pub(crate) advisory: u64,
@@ -294,17 +263,14 @@ pub struct Tidied {
 /// What a worker tells about itself, again and again. Only for people: nothing is decided by it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerInfo {
-    /// Its name.
     pub name: String,
     /// The version of its skillgauge.
     pub tool_version: String,
     /// How many runs it carries out at once.
     pub slots: u32,
-    /// How many gradings.
     pub grade_slots: u32,
     /// What is under way now, by plan.
     pub running: BTreeMap<PlanId, u32>,
-    /// What it has done.
     pub done: u64,
     /// What it could not do.
     pub failed: u64,
@@ -319,11 +285,8 @@ pub struct WorkerInfo {
 /// Jobs of a plan that a worker leaves to others, because it lacks what they need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
-    /// Runs or gradings.
     pub queue: Queue,
-    /// The plan.
     pub plan: PlanId,
-    /// What is missing.
     pub why: String,
 }
 

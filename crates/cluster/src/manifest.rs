@@ -20,7 +20,6 @@ use crate::local::measure;
 /// All that workers need of an iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What is measured.
     pub record: IterationRecord,
     /// The suite, in its own dialect.
     pub suite: String,
@@ -59,7 +58,6 @@ pub enum ManifestError {
     /// Files cannot be packed.
     #[error("{} cannot be packed for the fleet: {source}", path.display())]
     Pack {
-        /// What should be packed.
         path: PathBuf,
         /// Why not.
         #[source]
@@ -71,7 +69,6 @@ pub enum ManifestError {
         /// Why not.
         message: String,
     },
-    /// The system says no.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

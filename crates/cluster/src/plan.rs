@@ -22,11 +22,8 @@ pub struct PlanEntry {
     pub times: Times,
     /// The version of the skillgauge that submitted it.
     pub tool_version: String,
-    /// The skill.
     pub skill: String,
-    /// The agent.
     pub agent: String,
-    /// The agent's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The judge, if there is one.
@@ -67,9 +64,7 @@ impl PlanEntry {
 /// among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelRevision {
-    /// Of runs.
     pub runs: Revision,
-    /// Of gradings.
     pub grades: Revision,
 }
 
@@ -93,11 +88,9 @@ pub(crate) fn now() -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanState {
-    /// Workers take its jobs.
     Running,
     /// Somebody wants no more of it.
     Cancelled,
-    /// Everything was collected.
     Finished,
 }
 
@@ -115,9 +108,7 @@ impl PlanState {
 /// How much of an iteration is done at once, on all workers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
-    /// Runs.
     pub runs: u32,
-    /// Gradings.
     pub grades: u32,
 }
 

@@ -34,11 +34,8 @@ pub struct FleetStatus {
 /// A plan at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanStatus {
-    /// Its id.
     pub id: PlanId,
-    /// The skill.
     pub skill: String,
-    /// The agent.
     pub agent: String,
     /// `running`, `cancelled` or `finished`.
     pub state: &'static str,
@@ -60,7 +57,6 @@ pub struct PlanStatus {
     pub lost: usize,
     /// Gradings that wait for a worker, or that a worker has now.
     pub grades_queued: usize,
-    /// Runs that are graded.
     pub graded: usize,
     /// Runs a minute, as fast as the last ones were; absent when nothing was done lately, and when it is over.
     pub runs_per_minute: Option<f64>,
@@ -88,7 +84,6 @@ pub struct StatusReader {
 }
 
 impl FleetStatus {
-    /// One look.
     pub async fn read<F: Fleet>(fleet: &F, shown: &Shown) -> Result<Self, FleetError> {
         StatusReader::default().read(fleet, shown).await
     }

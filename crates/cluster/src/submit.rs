@@ -18,18 +18,14 @@ use crate::late::remove_late;
 use crate::manifest::{Manifest, ManifestError};
 use crate::plan::{Caps, PlanEntry, PlanState, Times, now};
 
-/// What is submitted.
 #[derive(Debug)]
 pub struct Submission<'a> {
-    /// What will be run.
     pub prepared: &'a Prepared,
     /// The record of the iteration that was begun for it: when decides the plan's id.
     pub record: &'a IterationRecord,
     /// The iteration that the results will go to.
     pub iteration: &'a Iteration,
-    /// The skill's folder.
     pub skill: &'a Path,
-    /// The workspace's folder.
     pub workspace: &'a Path,
     /// The number under which gradings are kept.
     pub version: u64,
@@ -43,12 +39,9 @@ pub struct Submission<'a> {
     pub retries: u32,
 }
 
-/// What became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submitted {
-    /// The plan.
     pub id: PlanId,
-    /// Its entry.
     pub entry: PlanEntry,
     /// Bundles that the server did not have.
     pub sent: usize,
@@ -64,7 +57,6 @@ pub enum SubmitError {
     /// The files cannot be packed.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// The server.
     #[error(transparent)]
     Fleet(#[from] FleetError),
 }

@@ -36,15 +36,12 @@ pub struct Finding {
     pub level: Level,
     /// What is wrong, in one sentence without a period.
     pub message: String,
-    /// Where.
     pub place: Place,
-    /// What to do.
     pub hint: Option<String>,
     /// The change that puts it right without changing what the skill means.
     pub fix: Option<Fix>,
 }
 
-/// Where a finding points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, relative to the skill folder; none when it is about the folder.
@@ -92,17 +89,9 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
     /// Replace bytes of SKILL.md.
-    Replace {
-        /// What to replace.
-        span: Span,
-        /// By what.
-        with: String,
-    },
+    Replace { span: Span, with: String },
     /// Remove the byte order mark of SKILL.md.
     RemoveByteOrderMark,
     /// Give a file of the skill folder the name SKILL.md.
-    RenameToSkillMd {
-        /// Its present name.
-        from: String,
-    },
+    RenameToSkillMd { from: String },
 }

@@ -37,7 +37,6 @@ pub struct Profile {
 /// A rule that a profile sees differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The rule.
     pub code: &'static str,
     /// The level in this profile; none when it is off.
     pub level: Option<Level>,
@@ -66,9 +65,7 @@ pub enum Unquoted {
 /// What a profile does with rules that are off by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlisted {
-    /// They stay off.
     Off,
-    /// They warn.
     Warning,
 }
 
@@ -123,10 +120,8 @@ pub struct Policy {
 /// Whether the `warning/error` rules are errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strictness {
-    /// They are warnings.
     #[default]
     Normal,
-    /// They are errors.
     Strict,
 }
 

@@ -15,11 +15,9 @@ use std::path::{Path, PathBuf};
 pub struct Generated {
     /// Relative to the project's root.
     pub path: PathBuf,
-    /// What it must contain.
     pub content: String,
 }
 
-/// Every generated file.
 pub fn generated() -> Vec<Generated> {
     let mut files = vec![
         agents_page::generate(),

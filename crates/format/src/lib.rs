@@ -48,6 +48,8 @@
 //! # Ok::<(), skillgauge_format::ReadError>(())
 //! ```
 
+#![warn(missing_docs)] // the contract is the one crate whose items others read without its source
+
 mod answer;
 pub mod cases;
 pub mod cassette;

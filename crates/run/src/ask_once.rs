@@ -16,7 +16,6 @@ const MAX_TOKENS: u32 = 16_384;
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
-    /// The user stopped it.
     Cancelled,
     /// A limit is used up.
     Budget(String),

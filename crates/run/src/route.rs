@@ -26,7 +26,6 @@ pub struct Routing {
     pub skills: Vec<RouteSkill>,
     /// The same skills, ready to be installed, in the same order.
     pub installed: Vec<TaskSkill>,
-    /// Whom to ask.
     pub probing: Probing,
     /// How often each query is asked.
     pub runs: u32,
@@ -41,7 +40,6 @@ pub struct Routing {
 /// A report, and what it cost.
 #[derive(Clone, Debug)]
 pub struct Routed {
-    /// The report.
     pub report: RouteReport,
     /// What all probes cost, those of an earlier call included.
     pub spending: Spending,

@@ -19,23 +19,19 @@ const INSTALL: Duration = Duration::from_mins(5);
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(30);
 
-/// Which server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NatsVersion {
     /// The one that everything is tested with.
     Current,
     /// The oldest that a fleet accepts.
     Oldest,
-    /// One between the two.
     Minor12,
-    /// One between the two.
     Minor14,
     /// One that drops newer settings without a word; a fleet refuses it.
     TooOld,
 }
 
 impl NatsVersion {
-    /// The version's number.
     pub fn number(self) -> &'static str {
         match self {
             Self::Current => "2.15.1",
@@ -90,14 +86,12 @@ impl NatsVersion {
     }
 }
 
-/// A server with JetStream.
 #[derive(Debug)]
 pub struct NatsServer {
     group: Option<Group>,
     folder: tempfile::TempDir,
     version: NatsVersion,
     config: Option<String>,
-    /// Whether it keeps anything.
     keeps: bool,
     port: u16,
 }

@@ -37,7 +37,6 @@ pub struct Group {
 /// What became of a program.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its exit status.
     pub status: ExitStatus,
     /// Whether it ended by itself or had to be killed.
     pub ending: Ending,
@@ -45,14 +44,11 @@ pub struct Finished {
     pub stdout: String,
     /// What it wrote to stderr.
     pub stderr: String,
-    /// From start to end.
     pub wall: Duration,
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself.
     Exited,
     /// Killed with its whole group, because the time was up.
     TimedOut,

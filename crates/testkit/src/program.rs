@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-/// A program of this kit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KitProgram {
-    /// The scripted agent.
     FakeAgent,
-    /// The scripted server.
     Server,
     /// The installer of the real agents.
     Install,
@@ -23,25 +20,15 @@ pub enum KitProgram {
 pub enum ProgramError {
     /// The running test is not where cargo puts tests.
     #[error("cannot tell the target folder from {exe:?}")]
-    NoTargetFolder {
-        /// The running program.
-        exe: PathBuf,
-    },
+    NoTargetFolder { exe: PathBuf },
     /// Cargo could not be started, or a file could not be read.
     #[error("could not build the programs of the test kit")]
     Io(#[from] std::io::Error),
-    /// Cargo failed.
     #[error("cargo build failed for the programs of the test kit: {stderr}")]
-    Build {
-        /// What it said.
-        stderr: String,
-    },
+    Build { stderr: String },
     /// Cargo said that all is well, but the program is not there.
     #[error("{path:?} is missing after the build; is a --target in use?")]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
 }
 
 impl KitProgram {

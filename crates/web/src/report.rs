@@ -82,7 +82,6 @@ pub fn report(path: &Path) -> Result<String, ReportError> {
     Ok(templates.render("report.html", values)?)
 }
 
-/// The pages so far.
 struct Pages<'t> {
     templates: &'t Templates,
     sections: Vec<Vec<String>>,

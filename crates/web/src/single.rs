@@ -12,7 +12,6 @@ pub fn tune_page(page: &TunePage) -> Result<String, RenderError> {
     single(&page.skill_name, ("tuning", "Tuning", "tune.html"), tune(page))
 }
 
-/// The page of a route report.
 pub fn route_page(report: &RouteReport) -> Result<String, RenderError> {
     let names: Vec<&str> = report.skills.iter().map(|skill| skill.name.as_str()).collect();
     single(&names.join(", "), ("routing", "Routing", "route.html"), route(report, 0))

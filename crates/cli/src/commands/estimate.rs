@@ -72,7 +72,6 @@ pub(crate) fn described(folders: &[PathBuf]) -> Result<Vec<Described>, CommandEr
     Ok(all)
 }
 
-/// The skills in a folder or below it.
 pub(crate) fn below(folder: &Path) -> Vec<Skill> {
     let mut found = Vec::new();
     discover::find(folder, Ignore::Respected, &mut |skill| {

@@ -35,5 +35,4 @@ pub(crate) mod validate;
 use crate::ExitCode;
 use crate::printer::CommandError;
 
-/// What a command returns.
 pub(crate) type Outcome = Result<ExitCode, CommandError>;

@@ -21,7 +21,6 @@ pub(crate) const RUNS: u64 = 3;
 /// How long an attempt may take when nobody says.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Whom to ask.
 pub(crate) fn probing(args: &ProbeArgs, session: &Session) -> Result<Probing, CommandError> {
     let settings = &session.settings;
     let timeout = settings.timeout(&args.agent).unwrap_or(TIMEOUT);
@@ -102,7 +101,6 @@ pub(crate) fn limits(args: &BudgetArgs, session: &Session, forecasts: &[CostFore
     }
 }
 
-/// Carries out the probes.
 pub(crate) fn prober(args: &ProbeArgs, session: &Session, budget: &Arc<Budget>) -> Arc<Prober> {
     let settings = ProberSettings {
         jobs: session.settings.jobs(&args.budget),
@@ -149,7 +147,6 @@ pub(crate) fn read_set(named: Option<&Path>, folder: &Path) -> Result<QuerySet, 
 /// Whether what was measured before a stop is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// There is a journal.
     Journal,
     /// A recording, or nothing.
     None,

@@ -5,7 +5,6 @@ use skillgauge_run::tune::TuneEvent;
 use super::probe_talk::ProbeTalk;
 use crate::Printer;
 
-/// Listens to a loop.
 pub(crate) struct TuneTalk {
     skill: String,
     printer: Printer,

@@ -53,7 +53,6 @@ pub(super) fn play(prompt: &mut dyn Read, out: &mut dyn Write) -> io::Result<()>
     )
 }
 
-/// The word after "version".
 fn version(prompt: &str) -> String {
     let mut words = prompt.split_whitespace();
     words.find(|word| *word == "version");

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 /// The headings of notes that follow the skill.
 const HEADINGS: [&str; 4] = ["## Breaking changes", "## New", "## Fixed", "## Faster"];
 
-/// Plays the judge.
 pub(super) fn play(out: &mut dyn Write) -> io::Result<()> {
     let path = std::env::var_os("SKILLGAUGE_REQUEST").unwrap_or_default();
     let request: Value = serde_json::from_slice(&fs_err::read(path)?)?;

@@ -39,7 +39,6 @@ impl Progress {
         self.status.drawn = None;
     }
 
-    /// One more is done.
     pub(crate) fn step(&mut self, note: &str) {
         self.done += 1;
         note.clone_into(&mut self.note);

@@ -25,7 +25,6 @@ pub(crate) struct RunProgress {
 }
 
 impl RunProgress {
-    /// Of so many runs.
     pub(crate) fn new(printer: &Printer, planned: usize) -> Self {
         Self {
             printer: printer.clone(),
@@ -41,7 +40,6 @@ impl RunProgress {
         }
     }
 
-    /// Takes an event.
     pub(crate) fn take(&mut self, event: &IterationEvent) {
         match event {
             IterationEvent::Started { done, .. } => {
@@ -108,7 +106,6 @@ impl RunProgress {
         self.draw();
     }
 
-    /// Removes the line.
     pub(crate) fn finish(&mut self) {
         self.status.clear();
     }

@@ -23,7 +23,6 @@ pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 /// Every write is on the disk before it is acknowledged, as docs/fleet.md says.
 pub(crate) const SYNCED: &str = "jetstream { sync_interval: \"always\" }";
 
-/// Cases of the suite.
 const CASES: usize = 6;
 
 /// What the agent does beside counting its executions.
@@ -31,9 +30,7 @@ const CASES: usize = 6;
 pub(crate) struct Work {
     /// It writes a file with so many random bytes, which no archive makes smaller.
     pub(crate) bytes: usize,
-    /// It takes so long.
     pub(crate) millis: u64,
-    /// Steps before all of that.
     pub(crate) before: Vec<Step>,
 }
 

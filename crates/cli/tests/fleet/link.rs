@@ -22,7 +22,6 @@ struct Gate {
 
 #[derive(Default)]
 struct State {
-    /// What holds it up.
     at: Option<Vec<u8>>,
     is_held: bool,
     /// Parts of subjects that get nothing.
@@ -50,7 +49,6 @@ impl Link {
         link
     }
 
-    /// The address for clients.
     pub(crate) fn url(&self) -> String {
         format!("nats://{}", self.address)
     }
@@ -80,7 +78,6 @@ impl Link {
         self.gate.state.lock().unwrap().is_held
     }
 
-    /// Lets everything pass again.
     pub(crate) fn let_go(&self) {
         let mut state = self.gate.state.lock().unwrap();
         state.is_held = false;

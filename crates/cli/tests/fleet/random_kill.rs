@@ -11,7 +11,6 @@ use skillgauge_testkit::process::Group;
 use crate::gate::{Ended, all_is_right};
 use crate::kit::{Kit, LIMIT, Work, assert_complete, until};
 
-/// Kills in one plan.
 const KILLS: u64 = 3;
 /// Nothing is killed later than so long after the kill before: the plan would be over.
 const LATEST: u64 = 1200;

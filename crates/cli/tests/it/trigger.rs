@@ -11,7 +11,6 @@ use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
 
 use crate::command::Project;
 
-/// What the control says.
 const CONTROL: &str = "Use the skill";
 
 /// A skill with a trigger set, and an agent under the name of Claude Code.

@@ -23,7 +23,6 @@ use crate::job::{ArchiveRef, Graded, ResultRecord, Standing};
 /// The largest grading that is read.
 const MAX_GRADING: u64 = 64 << 20;
 
-/// Where results go.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) iteration: Iteration,

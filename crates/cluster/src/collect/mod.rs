@@ -31,7 +31,6 @@ pub use plan_iteration::PlanIteration;
 /// How long results are waited for after the first.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// How a coordinator works.
 #[derive(Clone, Debug)]
 pub struct CollectSettings {
     /// How often it asks for new results of which it did not hear.
@@ -61,26 +60,18 @@ impl Default for CollectSettings {
     }
 }
 
-/// Brings results home.
 #[derive(Debug)]
 pub struct Coordinator<'a, F> {
-    /// The engine.
     pub fleet: &'a F,
     /// The iteration that is filled. The caller holds the workspace's lock.
     pub iteration: &'a Iteration,
-    /// Its workspace.
     pub workspace: &'a Workspace,
-    /// What it measures.
     pub record: &'a IterationRecord,
-    /// Its suite.
     pub suite: &'a Suite,
-    /// What may be spent.
     pub budget: Arc<Budget>,
-    /// How.
     pub settings: CollectSettings,
 }
 
-/// What was collected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collected {
     /// The same as of a local run.
@@ -96,7 +87,6 @@ pub struct Collected {
 /// Why nothing more is collected.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
-    /// The server.
     #[error(transparent)]
     Fleet(#[from] FleetError),
     /// A file of the workspace.
@@ -104,18 +94,10 @@ pub enum CollectError {
     Workspace(#[from] WorkspaceError),
     /// The plan is not on the server.
     #[error("the server knows no plan {id}")]
-    Unknown {
-        /// The plan.
-        id: PlanId,
-    },
+    Unknown { id: PlanId },
     /// Some runs of the plan never were on the server.
     #[error("only the workspace that the plan {id} was submitted from has {runs} of its results")]
-    OnlyThere {
-        /// The plan.
-        id: PlanId,
-        /// How many.
-        runs: usize,
-    },
+    OnlyThere { id: PlanId, runs: usize },
 }
 
 impl CollectError {
@@ -135,7 +117,6 @@ impl CollectError {
     }
 }
 
-/// One collection under way.
 struct Collection<'a, F> {
     fleet: &'a F,
     iteration: &'a Iteration,
@@ -146,7 +127,6 @@ struct Collection<'a, F> {
     entry: PlanEntry,
     plan: Plan,
     tokens: BTreeMap<RunToken, RunId>,
-    /// Cases with structural checks.
     checked: BTreeSet<String>,
     teller: Teller<'a>,
     on_trouble: &'a mut (dyn FnMut(&str) + Send),
@@ -378,7 +358,6 @@ impl<F: Fleet> Collection<'_, F> {
     }
 }
 
-/// What to do next.
 enum Step {
     Again,
     Stopped,

@@ -14,13 +14,10 @@ use crate::manifest::Manifest;
 /// An iteration that is in the workspace, or can be made there.
 #[derive(Debug)]
 pub enum PlanIteration {
-    /// It is there.
     Here(Box<Begun>),
     /// The server has what it is made from.
     There {
-        /// What it measures.
         record: Box<IterationRecord>,
-        /// Its suite.
         suite: Box<Suite>,
     },
 }

@@ -35,7 +35,6 @@ pub(super) struct Queued {
     pub(super) run: RunId,
     pub(super) order: u64,
     pub(super) delivered: u32,
-    /// Nobody gets it before.
     pub(super) ready: Instant,
     /// Which delivery is under way, and until when.
     pub(super) leased: Option<(u64, Instant)>,

@@ -38,10 +38,8 @@ impl<T> Found<T> {
     }
 }
 
-/// What one request gave.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// The messages, in order.
     pub(super) messages: Vec<Found<Bytes>>,
     /// Whether there are no more now.
     pub(super) is_last: bool,

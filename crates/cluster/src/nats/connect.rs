@@ -33,12 +33,9 @@ pub enum Credentials {
     None,
     /// A name and a password.
     Password {
-        /// The name.
         user: String,
-        /// The password.
         password: Secret,
     },
-    /// A token.
     Token(Secret),
     /// The seed of an nkey.
     Nkey(Secret),
@@ -51,7 +48,6 @@ pub enum Credentials {
 pub struct Connect {
     /// One address or several, with commas between them.
     pub url: String,
-    /// Who we are.
     pub credentials: Credentials,
     /// The certificate of whoever signed the server's, where the system does not know it.
     pub ca_file: Option<PathBuf>,

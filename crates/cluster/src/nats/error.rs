@@ -34,7 +34,6 @@ pub(super) enum Refused {
     ThereAlready,
     /// The queue or the bucket is full.
     Full,
-    /// Something else.
     Other,
 }
 

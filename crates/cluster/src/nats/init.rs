@@ -35,16 +35,13 @@ impl Default for InitSettings {
 /// A stream that is there now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Its name.
     pub stream: String,
     /// How many servers have a copy.
     pub replicas: usize,
-    /// What is in it.
     pub messages: u64,
 }
 
 impl NatsFleet {
-    /// The server's version.
     pub fn server_version(&self) -> String {
         self.client.server_info().version
     }

@@ -21,7 +21,6 @@ const MAX_JOB_BYTES: i32 = 64 << 10;
 /// The server's own default may be lower than the number of plans.
 const MAX_CONSUMERS: i32 = 10_000;
 
-/// A stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kept {
     Runs,
@@ -56,7 +55,6 @@ impl Kept {
         Self::Archives,
     ];
 
-    /// The queue's stream.
     pub(super) const fn jobs(queue: Queue) -> Self {
         match queue {
             Queue::Runs => Self::Runs,
@@ -87,7 +85,6 @@ impl Kept {
         }
     }
 
-    /// The stream's name.
     pub(super) const fn stream(self) -> &'static str {
         match self {
             Self::Plans => "KV_SG_PLAN",
@@ -115,7 +112,6 @@ impl Kept {
         format!("$O.{}.M.{encoded}", self.short())
     }
 
-    /// The bucket's name.
     pub(super) const fn bucket(self) -> &'static str {
         self.short()
     }
@@ -221,7 +217,6 @@ pub(super) fn plan_subjects(queue: Queue, plan: &PlanId) -> String {
     format!("sg.v1.{}.*.{plan}.*", kind(queue))
 }
 
-/// The consumer of a plan.
 pub(super) fn consumer(class: &Class, plan: &PlanId) -> String {
     format!("{class}_{plan}")
 }
@@ -241,7 +236,6 @@ pub(super) fn token_of(subject: &str) -> Option<RunToken> {
     subject.rsplit('.').next()?.parse().ok()
 }
 
-/// The key of a result.
 pub(super) fn result_key(plan: &PlanId, token: &str) -> String {
     format!("{plan}.{token}")
 }

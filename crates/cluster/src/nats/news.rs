@@ -19,7 +19,6 @@ use crate::plan::PlanEntry;
 /// What an acknowledgement says when the job is done; a worker that is still at it says something else.
 pub(super) const DONE: &str = "+ACK";
 
-/// Who is listened to.
 #[derive(Debug, Default)]
 pub(super) struct News {
     /// Rung when a plan was written.

@@ -39,9 +39,7 @@ const KEPT: Duration = Duration::from_hours(14 * 24);
 /// A folder for archives that are too large for the server.
 #[derive(Clone, Debug)]
 pub struct SharedFolder {
-    /// What people call it.
     folder: Arc<PathBuf>,
-    /// What of it is ours.
     ours: Arc<PathBuf>,
     limit: u64,
 }

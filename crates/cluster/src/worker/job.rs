@@ -39,10 +39,8 @@ pub(super) struct Made {
     pub(super) standing: Standing,
     pub(super) grading: Option<Graded>,
     pub(super) agent_version: Option<String>,
-    /// For people.
     pub(super) summary: String,
     pub(super) archive: Packed,
-    /// Holds the archive.
     pub(super) folder: tempfile::TempDir,
 }
 
@@ -56,7 +54,6 @@ pub(super) struct Kept {
 /// How far a failure reaches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// This job, this time.
     Job,
     /// Every run, or every grading, of this plan on this worker.
     Plan,

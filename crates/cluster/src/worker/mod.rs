@@ -53,22 +53,17 @@ pub trait Judges: Send + Sync + fmt::Debug + 'static {
     fn open(&self, name: &str, votes: u64, seed: u64) -> Result<Judge, String>;
 }
 
-/// What a worker works with.
 #[derive(Debug)]
 pub struct WorkerSettings {
-    /// Its name, for people.
     pub name: String,
     /// How many runs it carries out at once.
     pub slots: u32,
     /// How many runs it grades at once.
     pub grade_slots: u32,
-    /// What it has.
     pub classes: Vec<Class>,
-    /// Carries out tasks.
     pub executor: Arc<Executor>,
     /// Runs the scripts of checks.
     pub scripts: Scripts,
-    /// Opens judges.
     pub judges: Arc<dyn Judges>,
     /// Where private folders are made.
     pub scratch: PathBuf,
@@ -85,20 +80,15 @@ pub struct WorkerSettings {
 /// What happens in a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkerEvent {
-    /// It has a job.
     Taken {
-        /// From which queue.
         queue: Queue,
-        /// The run.
         run: RunId,
         /// How often the job was given out, this time included.
         delivered: u32,
     },
     /// A job is done and its result is stored.
     Stored {
-        /// From which queue.
         queue: Queue,
-        /// The run.
         run: RunId,
         /// What came out, for people.
         summary: String,
@@ -106,36 +96,23 @@ pub enum WorkerEvent {
         commit: Commit,
     },
     /// A job was given back or given up.
-    GivenBack {
-        /// From which queue.
-        queue: Queue,
-        /// The run.
-        run: RunId,
-        /// Why.
-        why: String,
-    },
+    GivenBack { queue: Queue, run: RunId, why: String },
     /// Jobs of a plan are left to other workers, because its agent cannot be started or its judge cannot be asked here.
     Left(Left),
     /// Something is wrong with the server or this machine; the worker goes on.
-    Trouble {
-        /// What.
-        message: String,
-    },
+    Trouble { message: String },
 }
 
 /// Somebody who wants to know. Must not block.
 pub type OnWorkerEvent = Arc<dyn Fn(&WorkerEvent) + Send + Sync>;
 
-/// Why a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// It was asked to.
     Asked,
     /// There was nothing to do for long enough.
     Idle,
     /// What is wrong here will be wrong with the next job, too.
     Unfit {
-        /// What.
         why: String,
     },
 }

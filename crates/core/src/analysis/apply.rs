@@ -13,14 +13,11 @@ use crate::workspace::{WorkspaceError, write_atomically};
 /// What became of one suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// It changes this file.
     Changed {
-        /// The file.
         file: String,
     },
     /// It changes nothing, for this reason.
     Skipped {
-        /// Why.
         reason: String,
     },
 }

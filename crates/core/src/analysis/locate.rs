@@ -11,14 +11,12 @@ use super::SkillFiles;
 /// The field of ours in a suggestion that names the file.
 pub(super) const FILE: &str = "file";
 
-/// What the model answered.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct AnalysisAnswer {
     /// What the winner did better.
     pub strengths: Vec<String>,
     /// What the loser got wrong.
     pub weaknesses: Vec<String>,
-    /// Changes.
     pub suggestions: Vec<SuggestionAnswer>,
 }
 
@@ -27,13 +25,10 @@ pub struct AnalysisAnswer {
 pub struct SuggestionAnswer {
     /// The part of the skill.
     pub area: String,
-    /// The file.
     pub file: String,
-    /// What is there now.
     pub before: String,
     /// What to put in its place.
     pub after: String,
-    /// Why.
     pub reasoning: String,
 }
 
@@ -42,15 +37,12 @@ pub struct SuggestionAnswer {
 pub enum Misplaced {
     /// There is nothing to look for.
     Empty,
-    /// Nothing would change.
     NoChange,
     /// The passage is in no file.
     Nowhere,
     /// The passage is in the file more than once.
     Ambiguous {
-        /// The file.
         file: String,
-        /// How often.
         count: usize,
     },
 }
@@ -77,7 +69,6 @@ impl fmt::Display for Misplaced {
 pub struct Sorted {
     /// With the file that each is about.
     pub kept: Vec<Suggestion>,
-    /// With the reason.
     pub misplaced: Vec<(SuggestionAnswer, Misplaced)>,
 }
 

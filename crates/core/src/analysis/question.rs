@@ -19,11 +19,8 @@ const MAX_TOLD: usize = 48_000;
 /// A comparison after the labels were lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedCase {
-    /// The case.
     pub case: String,
-    /// The task.
     pub prompt: String,
-    /// The version that won.
     pub winner: String,
     /// What the comparator said, and which version it called A.
     pub reasoning: String,
@@ -33,20 +30,16 @@ pub struct ComparedCase {
     pub b: String,
 }
 
-/// What is analysed.
 #[derive(Clone, Debug)]
 pub struct AnalysisSubject<'a> {
     /// The version that won over all.
     pub winner: &'a str,
-    /// The version that lost.
     pub loser: &'a str,
-    /// The comparisons.
     pub cases: &'a [ComparedCase],
     /// What failed in the gradings, a line each.
     pub failures: &'a [String],
     /// The version that is to be changed.
     pub version: &'a str,
-    /// Its files.
     pub files: &'a SkillFiles,
 }
 

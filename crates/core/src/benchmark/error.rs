@@ -16,10 +16,7 @@ pub enum BenchmarkError {
     },
     /// There is no folder of a case in it.
     #[error("{} has no folder with runs", folder.display())]
-    NoRuns {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoRuns { folder: PathBuf },
     /// A file cannot be written.
     #[error("cannot write the benchmark: {source}")]
     Unwritable {
@@ -37,7 +34,6 @@ pub enum BenchmarkError {
     /// A number that JSON cannot hold.
     #[error("the benchmark cannot be written as JSON")]
     NotJson {
-        /// What the writer said.
         #[source]
         source: skillgauge_format::write::WriteError,
     },

@@ -17,7 +17,6 @@ use crate::skill::Entries;
 pub(super) enum Found {
     /// Its bytes.
     Bytes(Vec<u8>),
-    /// There is none.
     Missing,
     /// It is there and cannot be used; why.
     Unusable(String),
@@ -25,9 +24,7 @@ pub(super) enum Found {
 
 /// A file, read and understood.
 pub(super) enum Parsed<T> {
-    /// What it says.
     Value(T),
-    /// There is none.
     Missing,
     /// It is there and cannot be used; why.
     Unusable(String),
@@ -49,7 +46,6 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Lists a folder.
     pub(super) fn list(&mut self, path: &Path) -> io::Result<Entries> {
         // The standard way says in its error which folder it is.
         self.folders.list(path).or_else(|error| fs_err::read_dir(path).and(Err(error)))
@@ -149,7 +145,6 @@ impl Folders {
 }
 
 impl Found {
-    /// Understands what was read.
     pub(super) fn parse<T>(self, mut parse: impl FnMut(&[u8]) -> Result<T, String>) -> Parsed<T> {
         match self {
             Self::Missing => Parsed::Missing,
@@ -162,7 +157,6 @@ impl Found {
     }
 }
 
-/// Reads a whole file.
 pub(super) fn read(path: &Path) -> Found {
     let mut file = match File::open(path) {
         Ok(file) => file,

@@ -44,16 +44,13 @@ pub(super) struct Graded {
     pub(super) judge: Option<String>,
     /// What the grading says of its run; with it neither `run.json` nor `timing.json` has to be opened.
     pub(super) facts: Option<RunFacts>,
-    /// What contradicts itself.
     pub(super) problems: Vec<String>,
 }
 
-/// The rubric's scores.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rubric {
     /// From 0 to 1.
     pub(super) normalized: f64,
-    /// Score by dimension.
     pub(super) scores: Vec<(Arc<str>, f64)>,
 }
 

@@ -47,7 +47,6 @@ pub(super) struct CaseFolder {
     pub(super) problems: Vec<String>,
 }
 
-/// One run.
 #[derive(Debug)]
 pub(super) struct RunFolder {
     /// Its folder; absent when the run was planned and is not there.
@@ -146,7 +145,6 @@ impl CasePlace {
 }
 
 impl CaseFolder {
-    /// A case without runs.
     pub(super) fn new(id: EvalId, name: Option<String>) -> Self {
         let (runs, folder, problems) = (Vec::new(), String::new(), Vec::new());
         Self { id, name, has_rubric: false, runs, folder, problems }

@@ -106,11 +106,9 @@ impl Default for Settings {
 /// Everything that can be said about an iteration.
 #[derive(Debug)]
 pub struct Aggregate {
-    /// The iteration's folder.
     pub folder: PathBuf,
     /// The content of `benchmark.json`, without its runs.
     frame: Benchmark,
-    /// Where the runs are.
     folders: Vec<CaseFolder>,
     /// What they say, in the same order.
     cases: Vec<CaseRuns>,
@@ -161,7 +159,6 @@ impl Aggregate {
         Self { folder, frame, folders, cases, feedback, problems }
     }
 
-    /// The measured runs.
     fn runs(&self) -> impl Iterator<Item = &Measured> {
         self.cases.iter().flat_map(CaseRuns::all_measured)
     }
@@ -178,7 +175,6 @@ impl Aggregate {
         serde_json::from_str(&self.to_json()?).map_err(|source| BenchmarkError::Changed { source })
     }
 
-    /// Intervals, differences and verdicts.
     pub fn statistics(&self) -> Option<&BenchmarkStatistics> {
         self.frame.statistics.as_ref()
     }

@@ -51,7 +51,6 @@ pub(super) fn in_order<T: Sync, B: Default + Send, E: Send>(
     waiting.error.map_or(Ok(()), Err)
 }
 
-/// Where the threads meet.
 struct Pipeline<F, B, E> {
     waiting: Mutex<Waiting<F, B, E>>,
     /// There is space again, or it is over.
@@ -64,14 +63,12 @@ struct Pipeline<F, B, E> {
 struct Waiting<F, B, E> {
     /// The first item that nobody has begun.
     next: usize,
-    /// Whose turn it is.
     turn: usize,
     filled: BTreeMap<usize, B>,
     empty: Vec<B>,
     /// Absent while a thread takes.
     take: Option<F>,
     error: Option<E>,
-    /// Nothing more is begun.
     is_over: bool,
 }
 

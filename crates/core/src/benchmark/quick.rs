@@ -147,7 +147,6 @@ const FIELDS: [&str; 17] = [
     "judge_model",
 ];
 
-/// The usual grading.
 #[derive(Default)]
 struct Document {
     graded: Graded,

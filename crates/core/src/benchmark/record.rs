@@ -15,7 +15,6 @@ use crate::mixture::Mixture;
 /// All runs of an iteration.
 #[derive(Default)]
 pub(super) struct Iteration {
-    /// What they say.
     pub(super) cases: Vec<CaseRuns>,
     /// Where they are: the same cases and runs in the same order.
     pub(super) folders: Vec<CaseFolder>,
@@ -26,7 +25,6 @@ pub(super) struct Iteration {
     pub(super) mixture: Mixture,
 }
 
-/// All runs of a case.
 #[derive(Debug)]
 pub(super) struct CaseRuns {
     pub(super) id: EvalId,
@@ -64,7 +62,6 @@ impl CaseRuns {
     }
 }
 
-/// One run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) configuration: Configuration,
@@ -89,7 +86,6 @@ impl Run {
     reason = "nearly all are measured, and the runs of a case lie together"
 )]
 pub(super) enum State {
-    /// It does.
     Measured(Measured),
     /// It does not.
     Unmeasured(Unmeasured),

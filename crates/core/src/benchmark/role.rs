@@ -16,7 +16,6 @@ pub(super) fn is_known(name: &str) -> bool {
     PRIMARY.contains(&name) || BASELINES.contains(&name)
 }
 
-/// Who plays which role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roles {
     /// The configuration that is looked at.

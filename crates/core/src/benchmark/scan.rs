@@ -28,7 +28,6 @@ pub(super) struct Cursor<'t> {
 /// A text between its quotes, as it stands in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Quoted<'t> {
-    /// With escapes.
     pub(super) raw: &'t str,
     escapes: Escapes,
 }
@@ -44,7 +43,6 @@ enum Escapes {
 }
 
 impl<'t> Quoted<'t> {
-    /// What it says.
     pub(super) fn text(self) -> Option<Cow<'t, str>> {
         match self.escapes {
             Escapes::None => Some(Cow::Borrowed(self.raw)),
@@ -160,7 +158,6 @@ impl<'t> Cursor<'t> {
         read(self).map(Some)
     }
 
-    /// Reads a text.
     pub(super) fn string(&mut self) -> Option<Quoted<'t>> {
         self.take(b'"')?;
         let start = self.at;
@@ -218,7 +215,6 @@ impl<'t> Cursor<'t> {
         u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)
     }
 
-    /// Reads a number.
     pub(super) fn number(&mut self) -> Option<Number> {
         let digits = self.digits()?;
         if digits.contains('.') {
@@ -329,7 +325,6 @@ impl<'t> Cursor<'t> {
         Some(())
     }
 
-    /// Passes over a value.
     pub(super) fn skip(&mut self) -> Option<()> {
         self.skip_in(0)
     }

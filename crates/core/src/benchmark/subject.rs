@@ -31,7 +31,6 @@ pub(super) struct Subject<'s> {
     settings: &'s Settings,
 }
 
-/// What was planned.
 struct Plan {
     record: IterationRecord,
     folders: BTreeSet<String>,

@@ -20,7 +20,6 @@ const BEGIN: &[u8] = b"\n        {\n          \"text\": ";
 const PASSED: &[u8] = b",\n          \"passed\": true";
 const FAILED: &[u8] = b",\n          \"passed\": false";
 const END: &[u8] = b"\n        }";
-/// What ends the list.
 const CLOSE: &[u8] = b"\n      ]";
 /// What begins a field of a verdict.
 const FIELD: &[u8] = b",\n          \"";
@@ -30,7 +29,6 @@ const FIELD: &[u8] = b",\n          \"";
 pub(super) struct Verdicts {
     /// What was expected; shared with the runs that were read before, if they have the same.
     texts: Arc<[Box<str>]>,
-    /// Whether it holds.
     passed: Box<[bool]>,
     /// Where the list stands among those of its case; nowhere if it is empty.
     place: Range<usize>,
@@ -75,7 +73,6 @@ impl Verdicts {
     }
 }
 
-/// Begins a verdict.
 pub(super) fn begin(place: usize, text: Quoted<'_>, passed: bool, out: &mut Vec<u8>) -> Option<()> {
     out.push(if place == 0 { b'[' } else { b',' });
     out.extend_from_slice(BEGIN);
@@ -91,7 +88,6 @@ pub(super) fn begin_field(name: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\": ");
 }
 
-/// Ends a verdict.
 pub(super) fn end(out: &mut Vec<u8>) {
     out.extend_from_slice(END);
 }

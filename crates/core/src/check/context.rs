@@ -7,7 +7,6 @@ use skillgauge_format::transcript::Transcript;
 /// A finished run, as far as checks look at it. Everything comes from its folder and from the skill.
 #[derive(Clone, Copy)]
 pub struct CheckContext<'r> {
-    /// The run's folder.
     pub run_dir: &'r Path,
     /// What the run produced: `<run>/outputs`.
     pub outputs: &'r Path,
@@ -15,7 +14,6 @@ pub struct CheckContext<'r> {
     pub skill_dir: Option<&'r Path>,
     /// The name of the skill under test.
     pub skill_name: Option<&'r str>,
-    /// What the agent did.
     pub transcript: Option<&'r Transcript>,
     /// Tokens of all kinds, if they are known.
     pub tokens: Option<u64>,
@@ -25,7 +23,6 @@ pub struct CheckContext<'r> {
     pub final_answer: Option<&'r str>,
     /// The input files of the case as they were before the run.
     pub inputs: &'r [PathBuf],
-    /// Who runs scripts.
     pub scripts: &'r dyn ScriptRunner,
 }
 
@@ -38,7 +35,6 @@ pub trait ScriptRunner {
 /// A script to run: `bash -c SCRIPT` in `outputs`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptCall<'c> {
-    /// The command.
     pub script: &'c str,
     /// The variable `RUN_DIR`.
     pub run_dir: &'c Path,
@@ -48,10 +44,8 @@ pub struct ScriptCall<'c> {
     pub skill_dir: Option<&'c Path>,
 }
 
-/// How a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptEnd {
-    /// Its end.
     pub outcome: ScriptOutcome,
     /// The last lines that it printed, standard output and then standard error.
     pub last_lines: Vec<String>,
@@ -60,9 +54,7 @@ pub struct ScriptEnd {
 /// The end of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptOutcome {
-    /// With this exit code.
     Exited(i32),
-    /// By this signal.
     Killed(i32),
     /// It was stopped after so many seconds.
     TimedOut(u64),
@@ -74,6 +66,5 @@ pub enum ScriptOutcome {
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct ScriptError {
-    /// What is wrong.
     pub reason: String,
 }

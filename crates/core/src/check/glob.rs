@@ -10,20 +10,15 @@ use globset::{GlobBuilder, GlobMatcher};
 /// Why a glob cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobProblem {
-    /// It is no glob.
     #[error("the glob `{glob}` is not valid: {reason}")]
     Invalid {
-        /// The glob.
         glob: String,
         /// What is wrong with it.
         reason: String,
     },
     /// It can match nothing that is in `outputs/`.
     #[error("the glob `{glob}` leads out of `outputs/`; write it relative to that folder")]
-    Outside {
-        /// The glob.
-        glob: String,
-    },
+    Outside { glob: String },
 }
 
 /// A glob that is ready to match.

@@ -13,7 +13,6 @@ pub(super) const MOST_VALUES: usize = 100_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at position {at} of the path; {HINT}")]
 pub struct PathProblem {
-    /// What is wrong.
     pub reason: &'static str,
     /// The character, from 0.
     pub at: usize,

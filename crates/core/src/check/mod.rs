@@ -59,9 +59,7 @@ pub enum CheckError {
     /// A script could not be started.
     #[error("the script of check `{check}` could not be run")]
     Script {
-        /// The check's id.
         check: String,
-        /// Why.
         #[source]
         source: ScriptError,
     },

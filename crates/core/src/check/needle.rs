@@ -7,7 +7,6 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::python_regex::{PatternError, PythonRegex, SearchError};
 
-/// Something to look for.
 #[derive(Debug)]
 pub(super) enum Needle {
     Texts { texts: Vec<String>, search: AhoCorasick },

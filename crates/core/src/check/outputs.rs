@@ -24,10 +24,7 @@ pub enum OutputsError {
     Unreadable(#[source] std::io::Error),
     /// There are too many files.
     #[error("there are more than {MOST_FILES} files in {folder:?}; nothing was checked")]
-    TooMany {
-        /// The folder.
-        folder: PathBuf,
-    },
+    TooMany { folder: PathBuf },
 }
 
 /// The files below `outputs/`, in the order of their paths.
@@ -41,7 +38,6 @@ pub(super) struct Outputs {
     unkept: Result<Option<Unkept>, String>,
 }
 
-/// What a file holds.
 pub(super) enum Content {
     /// Text, with one kind of line end.
     Text(String),
@@ -51,7 +47,6 @@ pub(super) enum Content {
     Encoded(&'static str),
     /// More bytes than are read.
     TooLarge(u64),
-    /// What the system says.
     Unreadable(String),
 }
 
@@ -108,7 +103,6 @@ impl Outputs {
         self.unkept.as_ref().map(Option::as_ref).map_err(String::as_str)
     }
 
-    /// All files.
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.files
     }
@@ -145,7 +139,6 @@ impl Outputs {
         doubts
     }
 
-    /// Where a file is.
     pub(super) fn locate(&self, path: &Path) -> PathBuf {
         self.root.join(path)
     }
@@ -203,7 +196,6 @@ impl Outputs {
         Finding::new(Verdict::Holds, evidence)
     }
 
-    /// So many files match.
     pub(super) fn count(&self, glob: &Glob, operator: Operator, count: u64) -> Finding {
         let mut evidence = Evidence::new();
         let unkept = self.matching_unkept(glob).count() as u64;

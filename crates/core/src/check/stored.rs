@@ -22,23 +22,16 @@ pub enum StoredRunError {
     Unreadable(#[source] std::io::Error),
     /// A file is too large.
     #[error("{path:?} has more than {MOST_BYTES} bytes")]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The transcript is broken.
+    TooLarge { path: PathBuf },
     #[error("{path:?} is not a transcript")]
     Transcript {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
         source: TranscriptError,
     },
-    /// timing.json is broken.
     #[error("{path:?} is not right")]
     Timing {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
@@ -83,12 +76,10 @@ impl StoredRun {
         Ok(Self { folder: folder.to_owned(), outputs, transcript, timing })
     }
 
-    /// What the agent did.
     pub fn transcript(&self) -> Option<&Transcript> {
         self.transcript.as_ref()
     }
 
-    /// What checks look at.
     pub fn context<'r>(
         &'r self,
         skill_dir: Option<&'r Path>,

@@ -12,7 +12,6 @@ pub struct CheckTarget {
     pub iteration: PathBuf,
     /// The id of the case, from the folder's name.
     pub case: String,
-    /// The run's folder.
     pub run_dir: PathBuf,
 }
 
@@ -22,13 +21,10 @@ pub enum TargetError {
     /// There is nothing.
     #[error("{path:?} cannot be read")]
     Unreadable {
-        /// The path.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: std::io::Error,
     },
-    /// It is neither a run nor an iteration.
     #[error(
         "{0:?} is neither the folder of a run nor that of an iteration: it has no outputs/ and no eval-* folders with runs"
     )]

@@ -48,7 +48,6 @@ pub(super) struct ToolPattern {
 
 const NO_TRANSCRIPT: &str = "the run has no transcript.jsonl";
 
-/// Nothing went wrong.
 pub(super) fn no_errors(context: &CheckContext<'_>) -> Finding {
     let Some(transcript) = context.transcript else {
         return Finding::plain(Verdict::Unknown, NO_TRANSCRIPT);

@@ -10,14 +10,11 @@ use skillgauge_format::cases::{
 use super::{CasePair, Draw};
 use crate::version::VersionNumber;
 
-/// What the comparator answered.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ComparatorAnswer {
-    /// Why.
     pub reasoning: String,
     /// The scores of both results.
     pub scores: ComparisonScores,
-    /// The better one.
     pub winner: Label,
 }
 
@@ -31,9 +28,7 @@ pub struct Decision {
 /// What is written about one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Concluded {
-    /// What the comparator found.
     pub comparison: Comparison,
-    /// Which version was which.
     pub key: ComparisonKey,
 }
 

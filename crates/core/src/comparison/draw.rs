@@ -6,13 +6,11 @@ use skillgauge_format::cases::Label;
 /// What was drawn for one case. The same seed and case give the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// The seed.
     pub seed: u64,
     case: String,
 }
 
 impl Draw {
-    /// For a case.
     pub fn new(seed: u64, case: impl Into<String>) -> Self {
         Self { seed, case: case.into() }
     }

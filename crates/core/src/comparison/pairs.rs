@@ -18,11 +18,8 @@ use crate::workspace::{Iteration, RunDir, Workspace, WorkspaceError};
 /// A run that takes part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedRun {
-    /// The iteration.
     pub iteration: u64,
-    /// Which run of it.
     pub id: RunId,
-    /// Its folder.
     pub dir: RunDir,
 }
 
@@ -36,9 +33,7 @@ impl ComparedRun {
 /// One case that both versions were run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CasePair {
-    /// The case.
     pub case: String,
-    /// The task.
     pub prompt: String,
     /// A run of each version, in the order in which the versions were given.
     pub runs: [ComparedRun; 2],
@@ -58,16 +53,12 @@ pub struct Pairs {
 /// A case as it should be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The case.
     pub case: String,
-    /// The task.
     pub prompt: String,
 }
 
-/// Who made a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maker {
-    /// The agent.
     pub agent: String,
     /// The model that it was told to use.
     pub model: Option<String>,
@@ -113,7 +104,6 @@ pub fn pairs(workspace: &Workspace, versions: [VersionNumber; 2]) -> Result<Pair
 }
 
 impl StoredRuns {
-    /// Looks through all iterations.
     pub fn of(workspace: &Workspace, versions: [VersionNumber; 2]) -> Result<Self, WorkspaceError> {
         let mut found = Self { versions, sides: Default::default(), notes: Vec::new() };
         for number in workspace.iterations()?.into_iter().rev() {

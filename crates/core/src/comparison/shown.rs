@@ -20,7 +20,6 @@ const MAX_ANSWER: usize = 16_000;
 pub struct Shown(pub(super) String);
 
 impl Shown {
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

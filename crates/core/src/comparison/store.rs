@@ -18,7 +18,6 @@ pub struct ComparisonStore {
 /// A comparison that was kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredComparison {
-    /// The case.
     pub case: String,
     /// What the comparator found, and which version was which.
     pub files: Concluded,
@@ -34,12 +33,10 @@ impl ComparisonStore {
         Self { root: workspace.root().join("comparison").join(format!("{low}-{high}")) }
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The file of the analysis.
     pub fn analysis_file(&self) -> PathBuf {
         self.root.join("analysis.json")
     }
@@ -49,7 +46,6 @@ impl ComparisonStore {
         file(&self.analysis_file())
     }
 
-    /// Keeps an analysis.
     pub fn save_analysis(&self, analysis: &Analysis) -> Result<(), WorkspaceError> {
         self.make_folder(&self.root)?;
         write_json(&self.analysis_file(), analysis)

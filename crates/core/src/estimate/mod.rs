@@ -33,9 +33,7 @@ pub const NOTE: &str = "an estimate from words alone; nothing was measured";
 /// What an agent sees of a skill before it loads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// Its name.
     pub name: String,
-    /// Its description.
     pub description: String,
 }
 
@@ -110,7 +108,6 @@ pub struct Router {
 }
 
 impl Router {
-    /// For these skills.
     pub fn new(skills: &[Described], settings: Settings) -> Self {
         let listed: Vec<String> = skills.iter().map(Described::listed).collect();
         Self {

@@ -7,7 +7,6 @@ use skillgauge_format::trigger::{QueryEstimate, TriggerEstimate};
 /// How many words are shown of a query.
 const SHOWN: usize = 5;
 
-/// The estimate as text.
 pub fn render_text(estimate: &TriggerEstimate) -> String {
     let mut text = String::new();
     let summary = &estimate.summary;

@@ -19,7 +19,6 @@ use crate::workspace::write_atomically;
 /// What becomes of a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The files that change.
     pub application: Application,
     /// What is changed, a line for each suggestion.
     pub changes: Vec<String>,

@@ -23,7 +23,6 @@ pub fn compared(overall: &Overall, cases: usize) -> Compared {
     }
 }
 
-/// The file of a workspace.
 pub fn file(workspace: &Workspace) -> PathBuf {
     workspace.root().join(FILE)
 }

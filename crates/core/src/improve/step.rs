@@ -18,21 +18,16 @@ pub struct Rules {
     pub rounds: u64,
 }
 
-/// What comes next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Store the baseline.
     Begin,
     /// Run and grade a version.
     Measure {
-        /// The version.
         version: VersionNumber,
     },
     /// Compare a version with the one that it was made from, blind.
     Compare {
-        /// The version before.
         old: VersionNumber,
-        /// The version.
         new: VersionNumber,
     },
     /// Analyse, and make a new version of the best one.
@@ -46,14 +41,11 @@ pub enum Step {
     Stop(Stop),
 }
 
-/// Why a loop ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// The baseline leaves nothing to improve.
     TooEasy,
-    /// The target is reached.
     Target,
-    /// All rounds are done.
     Rounds,
     /// Nothing was gained for some rounds.
     NoImprovement,
@@ -61,7 +53,6 @@ pub enum Stop {
     DeadEnd(String),
     /// The budget is used up.
     Budget(String),
-    /// The user stopped it.
     Interrupted,
     /// A step could not be done.
     Incomplete(String),

@@ -18,9 +18,7 @@ use super::template::{Rendered, Template, TemplateError, TemplateRecord};
 pub struct Question {
     /// The system text; may be empty.
     pub system: String,
-    /// What the user says.
     pub user: String,
-    /// The schema of the answer.
     pub schema: AnswerSchema,
     /// The template that it was made with.
     pub template: TemplateRecord,
@@ -144,7 +142,6 @@ pub fn cases(
     finish(template, &context, schema, items)
 }
 
-/// Asks about a transcript.
 pub fn behaviour(
     assertions: &[Statement],
     material: &Material,

@@ -23,7 +23,6 @@ pub const RUN_RECORD: &str = "run_record";
 pub struct RunFacts {
     /// What became of the run.
     pub outcome: Outcome,
-    /// Why.
     pub reason: Reason,
     /// The model, as the agent reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +34,6 @@ pub struct RunFacts {
     /// Tokens of all kinds; absent when the agent did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
-    /// The agent's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
     /// The version of the skillgauge that carried it out.
@@ -44,7 +42,6 @@ pub struct RunFacts {
 }
 
 impl RunFacts {
-    /// Of a run's record.
     pub fn of(record: &RunRecord) -> Self {
         Self {
             outcome: record.outcome,
@@ -81,7 +78,6 @@ pub struct GraderRecord {
     /// How many of these gave no answer that could be used.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_votes: u32,
-    /// Why, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
     /// On how many verdicts or scores the votes differ.

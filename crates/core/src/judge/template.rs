@@ -61,14 +61,11 @@ pub const TEMPLATES: [TemplateInfo; 5] = [
     },
 ];
 
-/// What a template is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TemplateKind {
-    /// Expectations and rubric.
     Evals,
     /// Criteria from 1 to 5.
     Cases,
-    /// Assertions about any transcript.
     Behaviour,
     /// Two results of one task.
     Compare,
@@ -79,13 +76,11 @@ pub enum TemplateKind {
 /// A row of [`TEMPLATES`].
 #[derive(Clone, Copy, Debug)]
 pub struct TemplateInfo {
-    /// What it is for.
     pub kind: TemplateKind,
     /// Its name; a file `prompts/<name>.md` of a project replaces it.
     pub name: &'static str,
     /// What it does, for people.
     pub about: &'static str,
-    /// The built-in text.
     pub text: &'static str,
     /// Names that a template must use, or the judge would not see what it judges.
     pub needed: &'static [&'static str],
@@ -107,11 +102,9 @@ pub enum TemplateError {
     /// It is not Jinja.
     #[error("the template `{name}` cannot be understood{}: {reason}", line.map(|line| format!(" (line {line})")).unwrap_or_default())]
     Syntax {
-        /// The template.
         name: &'static str,
         /// The line, from 1.
         line: Option<usize>,
-        /// What is wrong.
         reason: String,
     },
     /// It leaves out what the judge must see.
@@ -119,12 +112,7 @@ pub enum TemplateError {
         "the template `{name}` never uses {}, so the judge would not see what it is to judge",
         quoted(missing)
     )]
-    Missing {
-        /// The template.
-        name: &'static str,
-        /// The names.
-        missing: Vec<String>,
-    },
+    Missing { name: &'static str, missing: Vec<String> },
     /// It uses what is never filled in.
     #[error(
         "the template `{name}` uses {}, which is never filled in; there are {}",
@@ -132,21 +120,14 @@ pub enum TemplateError {
         quoted(known)
     )]
     Unknown {
-        /// The template.
         name: &'static str,
         /// The names that it uses.
         unknown: Vec<String>,
         /// The names that there are.
         known: Vec<String>,
     },
-    /// Filling it in failed.
     #[error("the template `{name}` cannot be filled in: {reason}")]
-    Render {
-        /// The template.
-        name: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
+    Render { name: &'static str, reason: String },
 }
 
 fn quoted(names: &[String]) -> String {
@@ -156,7 +137,6 @@ fn quoted(names: &[String]) -> String {
 /// Which template a grading was made with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateRecord {
-    /// Its name.
     pub name: String,
     /// The version that it gives itself in `{# version: 1 #}`; `custom` when it gives none.
     pub version: String,
@@ -172,12 +152,10 @@ pub struct Template {
     record: TemplateRecord,
 }
 
-/// A filled-in template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     /// The system text; empty when the template has no such part.
     pub system: String,
-    /// What the user says.
     pub user: String,
 }
 
@@ -187,7 +165,6 @@ impl Template {
         Self::new(kind, kind.info().text)
     }
 
-    /// A template with this text.
     pub fn new(kind: TemplateKind, text: &str) -> Result<Self, TemplateError> {
         let info = kind.info();
         let text = text.replace("\r\n", "\n");
@@ -209,7 +186,6 @@ impl Template {
         &self.record
     }
 
-    /// Fills it in.
     pub fn render<C: Serialize>(&self, context: &C) -> Result<Rendered, TemplateError> {
         let name = self.kind.info().name;
         let environment = environment();

@@ -19,7 +19,6 @@ pub struct Json {
 }
 
 impl Json {
-    /// With absolute paths.
     pub fn new(paths: Paths) -> Self {
         Self { paths }
     }
@@ -57,7 +56,6 @@ impl Renderer for Json {
     }
 }
 
-/// Counts over all skills.
 #[derive(Serialize)]
 struct Summary {
     skills: usize,
@@ -113,7 +111,6 @@ fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("structs of texts and numbers can be written")
 }
 
-/// JSON on one line.
 #[expect(
     clippy::expect_used,
     reason = "only maps with other keys than text, or a failing writer, fail"

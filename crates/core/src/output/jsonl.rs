@@ -13,7 +13,6 @@ pub struct Jsonl {
 }
 
 impl Jsonl {
-    /// With absolute paths.
     pub fn new(paths: Paths) -> Self {
         Self { paths }
     }

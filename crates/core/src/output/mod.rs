@@ -39,12 +39,10 @@ pub enum Scope {
     ManySkills,
 }
 
-/// One output format.
 pub trait Renderer: Send + Sync {
     /// What comes before the first skill.
     fn open(&self, scope: Scope) -> String;
 
-    /// One skill.
     fn skill(&self, checked: &Checked, scope: Scope, detail: Detail) -> String;
 
     /// What stands between two skills that both have something to say.
@@ -62,22 +60,17 @@ pub trait Renderer: Send + Sync {
 /// How much to show of each finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Everything.
     Full,
-    /// One line.
     Line,
 }
 
 /// The table of formats: name on the command line, and what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
     Text,
     /// The contract's report, or a list of them.
     Json,
-    /// One report a line.
     Jsonl,
-    /// For code scanning services.
     Sarif,
     /// Annotations in a GitHub Actions log.
     Github,
@@ -86,7 +79,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format.
     pub const ALL: [Self; 6] =
         [Self::Text, Self::Json, Self::Jsonl, Self::Sarif, Self::Github, Self::Junit];
 

@@ -11,19 +11,14 @@ use crate::text::{Position, Span, printable};
 /// A line longer than this is not shown: a minified file would fill the screen.
 const MAX_LINE: usize = 4096;
 
-/// What to draw.
 pub struct Drawing<'a> {
-    /// How serious it is.
     pub level: Level,
-    /// The code in brackets.
     pub code: &'a str,
-    /// What is wrong.
     pub message: &'a str,
     /// The file as the user names it.
     pub path: &'a str,
     /// The file's text and the place in it.
     pub place: Option<(&'a str, Span)>,
-    /// What to do.
     pub hint: Option<&'a str>,
 }
 

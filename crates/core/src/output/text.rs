@@ -10,23 +10,18 @@ use crate::finding::{Finding, Level};
 use crate::text::{Position, printable};
 use crate::validate::Checked;
 
-/// Whether to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Plain characters.
     Plain,
-    /// Terminal colours.
     Coloured,
 }
 
-/// The text format.
 #[derive(Debug)]
 pub struct Text {
     style: Style,
 }
 
 impl Text {
-    /// With or without colour.
     pub fn new(style: Style) -> Self {
         Self { style }
     }

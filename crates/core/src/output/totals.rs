@@ -8,13 +8,9 @@ use crate::validate::Checked;
 /// What one call found in all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Skills checked.
     pub skills: usize,
-    /// Skills with an error.
     pub invalid: usize,
-    /// Error findings.
     pub errors: usize,
-    /// Warning findings.
     pub warnings: usize,
     /// Findings that `--fix` can put right.
     pub fixable: usize,
@@ -23,7 +19,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Counts a skill in.
     pub fn add(&mut self, checked: &Checked) {
         self.skills += 1;
         self.invalid += usize::from(checked.count(Level::Error) > 0);

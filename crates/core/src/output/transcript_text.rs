@@ -16,7 +16,6 @@ use crate::text::printable;
 const SHORT: usize = 160;
 /// Characters of a line of text.
 const LONG: usize = 400;
-/// Lines of a text.
 const MAX_LINES: usize = 12;
 /// The width of the column that says what an event is.
 const KIND: usize = 7;
@@ -172,7 +171,6 @@ fn describe(kind: &EventKind) -> (&'static str, Vec<String>) {
     }
 }
 
-/// What an event is, on one line.
 fn describe_line(kind: &EventKind) -> (&'static str, String) {
     match kind {
         EventKind::Text { text } => ("says", short(text)),

@@ -13,7 +13,6 @@ use skillgauge_format::trigger::{
 use super::text::plural;
 use crate::text::printable;
 
-/// Characters of a query.
 const QUERY: usize = 72;
 
 /// The report as text, with a final newline.

@@ -22,7 +22,6 @@ pub fn write_archive_file(packing: &Packing, path: &Path) -> Result<(), PackageE
     Ok(())
 }
 
-/// Writes the archive.
 pub fn write_archive<W: Write + Seek>(packing: &Packing, target: W) -> Result<W, PackageError> {
     let mut archive = ZipWriter::new(target);
     for file in &packing.files {

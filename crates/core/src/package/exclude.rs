@@ -11,9 +11,7 @@ use crate::version::is_junk;
 pub enum LeftOut {
     /// The evals of the skill: for its author.
     Evals,
-    /// A workspace.
     Workspace,
-    /// Version control.
     VersionControl,
     /// It looks like a secret.
     Secret,
@@ -25,7 +23,6 @@ pub enum LeftOut {
     Junk,
     /// Another archive of a skill.
     Archive,
-    /// Git ignores it.
     Ignored,
     /// A skill of its own.
     OtherSkill,

@@ -19,7 +19,6 @@ const LEVEL: i64 = 1;
 /// Bytes of one link's target.
 const MAX_LINK: u64 = 4096;
 
-/// What becomes of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
     /// They are left out when packing, and an archive that has one is refused.
@@ -33,7 +32,6 @@ pub enum Links {
 pub struct UnpackLimits {
     /// Bytes of all files together.
     pub bytes: u64,
-    /// Entries.
     pub entries: usize,
 }
 
@@ -43,23 +41,16 @@ pub enum UnpackError {
     /// An entry would be written outside of the folder, twice, or over a link.
     #[error("the archive has an entry `{name}` that {why}")]
     Entry {
-        /// Its name.
         name: String,
         /// What is wrong with it.
         why: &'static str,
     },
     /// There is more in it than anything of ours has.
     #[error("the archive holds more than {limit} {what}")]
-    TooMuch {
-        /// Of what.
-        what: &'static str,
-        /// The limit.
-        limit: u64,
-    },
+    TooMuch { what: &'static str, limit: u64 },
     /// It is no archive, or a damaged one.
     #[error("the archive cannot be read: {0}")]
     Zip(#[from] zip::result::ZipError),
-    /// The system says no.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -39,23 +39,13 @@ pub struct Packing {
 pub enum PackageError {
     /// The path is no skill.
     #[error("{} is no skill: it has no SKILL.md of its own", path.display())]
-    NoSkill {
-        /// The path.
-        path: PathBuf,
-    },
+    NoSkill { path: PathBuf },
     /// The name of the folder cannot be written into an archive.
     #[error("the name of {} is not text", path.display())]
-    BadName {
-        /// The skill.
-        path: PathBuf,
-    },
+    BadName { path: PathBuf },
     /// SKILL.md itself stays out.
     #[error("SKILL.md stays out: {reason}")]
-    SkillMdLeftOut {
-        /// Why.
-        reason: LeftOut,
-    },
-    /// The system says no.
+    SkillMdLeftOut { reason: LeftOut },
     #[error("{0}; no archive was written")]
     Io(#[from] std::io::Error),
     /// The archive cannot be written.

@@ -14,9 +14,7 @@ use skillgauge_format::part::Configuration;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId {
-    /// The case.
     pub case: String,
-    /// The configuration.
     pub configuration: Configuration,
     /// Which run of that case in that configuration, from 1.
     pub number: u32,
@@ -47,7 +45,6 @@ impl From<RunId> for String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no run; expected eval-<id>/<configuration>/run-<number>")]
 pub struct BadRunId {
-    /// The text.
     pub text: String,
 }
 
@@ -103,7 +100,6 @@ impl Plan {
         Self { runs: all }
     }
 
-    /// All runs, in order.
     pub fn runs(&self) -> &[RunId] {
         &self.runs
     }

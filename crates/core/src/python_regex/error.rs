@@ -14,21 +14,16 @@ pub enum PatternError {
     /// Python accepts the pattern, and skillgauge cannot run it.
     #[error("{what} at position {at} is not supported; {hint}")]
     Unsupported {
-        /// The construct.
         what: String,
         /// The character that it is about, from 0.
         at: usize,
-        /// What to write instead.
         hint: &'static str,
     },
     /// The engine refuses the pattern: too large, or nested too deeply.
     #[error(
         "the pattern is too large or too deeply nested to be run ({reason}); write a simpler one"
     )]
-    Engine {
-        /// What the engine says.
-        reason: String,
-    },
+    Engine { reason: String },
 }
 
 /// A search that was stopped because it would take too long.

@@ -43,14 +43,12 @@ static DIFFERENT: LazyLock<Option<Regex>> =
 pub struct PythonRegex {
     source: String,
     names: Vec<Option<String>>,
-    /// For all texts.
     exact: Engine,
     /// For texts in which words are the same for both; absent when it makes no difference.
     plain: Option<Engine>,
 }
 
 impl PythonRegex {
-    /// Reads a pattern.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         if pattern.len() > LONGEST {
             return Err(PatternError::Engine { reason: format!("more than {LONGEST} bytes") });

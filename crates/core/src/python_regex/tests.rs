@@ -16,7 +16,6 @@ struct Row {
     refused: bool,
     /// The spans of the match and of its groups, in characters; absent when nothing matched.
     spans: Option<Vec<Option<(usize, usize)>>>,
-    /// The names of groups.
     #[serde(default)]
     names: std::collections::BTreeMap<String, usize>,
 }

@@ -24,7 +24,6 @@ const DOTTED_AND_DOTLESS: &str = r"iI\x{130}\x{131}";
 pub(super) enum Texts {
     /// Texts in which the engine's words are Python's words: the engine's own `\b` can be used, which is much faster.
     Plain,
-    /// All texts.
     All,
 }
 

@@ -66,7 +66,6 @@ pub(super) enum Sense {
     IsNot,
 }
 
-/// A place without width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum At {
     /// `^`

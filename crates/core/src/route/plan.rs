@@ -9,7 +9,6 @@ use crate::estimate::Described;
 /// A skill that is installed, with its trigger set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteSkill {
-    /// Name and description.
     pub described: Described,
     /// Its queries; none when it has no trigger set and is only there to compete.
     pub set: Option<TriggerSet>,
@@ -18,7 +17,6 @@ pub struct RouteSkill {
 /// A query, and the places of the skills that say something about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteQuery {
-    /// What the user says.
     pub text: String,
     /// The skills that should trigger; empty when none does.
     pub wanted_by: Vec<usize>,

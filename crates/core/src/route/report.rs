@@ -18,7 +18,6 @@ pub const NONE: &str = "none";
 pub enum Take {
     /// The skill at this place.
     Skill(usize),
-    /// No skill.
     None,
     /// Nobody knows: the run measured nothing.
     Error,
@@ -29,7 +28,6 @@ pub enum Take {
 pub struct Settings {
     /// The share of runs that must go right.
     pub threshold: f64,
-    /// Measured or estimated.
     pub basis: RouteBasis,
 }
 

@@ -6,7 +6,6 @@ use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport};
 
 use crate::estimate::one_line;
 
-/// The report as text.
 pub fn render_text(report: &RouteReport) -> String {
     let mut text = String::new();
     if report.basis == RouteBasis::Estimate {

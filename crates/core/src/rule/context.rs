@@ -11,7 +11,6 @@ use crate::yaml::{Entry, Node};
 
 /// A skill under check, and the findings so far.
 pub struct Context<'a> {
-    /// The skill.
     pub skill: &'a Skill,
     policy: &'a Policy,
     rule: &'static Rule,
@@ -64,7 +63,6 @@ impl<'a> Context<'a> {
         self.policy.names()
     }
 
-    /// The policy in force.
     pub fn policy(&self) -> &'a Policy {
         self.policy
     }
@@ -104,11 +102,9 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The finding just reported.
 pub struct Reported<'a>(Option<&'a mut Finding>);
 
 impl Reported<'_> {
-    /// Says what to do.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         if let Some(finding) = &mut self.0 {
             finding.hint = Some(printable(&hint.into()).into_owned());

@@ -12,7 +12,6 @@ mod value;
 pub use context::Context;
 pub use table::{RULES, rule_named, suggest};
 
-/// One rule.
 #[derive(Debug)]
 pub struct Rule {
     /// The code: stable for ever.
@@ -27,7 +26,6 @@ pub struct Rule {
     pub fixable: Fixable,
     /// The documentation comment as written.
     pub docs: &'static str,
-    /// Looks at a skill.
     pub check: fn(&mut Context<'_>),
 }
 
@@ -36,11 +34,9 @@ pub struct Rule {
 pub enum DefaultLevel {
     /// Not reported; a profile can turn it on.
     Off,
-    /// Always a warning.
     Warning,
     /// A warning, and an error under `--strict`.
     WarningOrStrictError,
-    /// Always an error.
     Error,
 }
 
@@ -49,7 +45,6 @@ pub enum DefaultLevel {
 pub enum Origin {
     /// The 30 codes of the validation contract.
     Contract,
-    /// Ours.
     Extra,
 }
 

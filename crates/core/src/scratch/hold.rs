@@ -36,7 +36,6 @@ pub struct Hold {
 struct Held {
     folder: PathBuf,
     lock: PathBuf,
-    /// Open, and so locked.
     _file: File,
 }
 

@@ -17,7 +17,6 @@ const MAX_DEPTH: usize = 48;
 /// More files than this in one skill are not listed.
 pub(crate) const MAX_FILES: usize = 20_000;
 
-/// Whether ignore files count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ignore {
     /// What git ignores, and `node_modules`, is passed over.
@@ -46,7 +45,6 @@ impl Found {
         found.as_path() == skill_folder(path)
     }
 
-    /// Reads the SKILL.md.
     pub fn read(self) -> Skill {
         match self {
             Self::Folder(folder) => Skill::from_folder(folder),

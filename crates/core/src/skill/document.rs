@@ -36,7 +36,6 @@ pub struct Document {
     pub byte_order_mark: bool,
     /// The first byte that is not UTF-8.
     pub not_utf8_at: Option<usize>,
-    /// Front matter and body.
     pub parts: Parts,
     markdown: OnceCell<Markdown>,
     outline: OnceCell<Outline>,
@@ -46,17 +45,11 @@ pub struct Document {
 /// Why a SKILL.md could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The system says no.
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
     /// Bigger than any SKILL.md should be.
     #[error("has {size} bytes; SKILL.md files over {limit} bytes are not read")]
-    TooLarge {
-        /// Its size.
-        size: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooLarge { size: u64, limit: u64 },
     /// A folder, a pipe, a device.
     #[error("is not a regular file")]
     NotFile,
@@ -125,7 +118,6 @@ impl Document {
         self.mapping()?.entry(key)
     }
 
-    /// The body's text.
     pub fn body(&self) -> &str {
         self.parts.body.slice(&self.text)
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 /// A folder with everything in it that belongs to one skill.
 #[derive(Debug)]
 pub struct Folder {
-    /// The folder.
     pub path: PathBuf,
     /// What is in it, sorted by path: no nested skill, nothing ignored, links not followed.
     pub files: Vec<FileEntry>,
@@ -16,16 +15,13 @@ pub struct Folder {
 pub struct FileEntry {
     /// The path relative to the skill folder.
     pub path: PathBuf,
-    /// What it is.
     pub kind: FileKind,
 }
 
 /// What an entry of a folder is, without following links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
-    /// A regular file.
     File,
-    /// A folder.
     Folder,
     /// A symbolic link to anything, or to nothing.
     Link,

@@ -27,7 +27,6 @@ pub enum FrontMatter {
 /// What stands where the opening `---` belongs; the message says how to put it right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstLine {
-    /// The file is empty.
     Empty,
     /// Blank lines come before a `---`.
     BlankLines,
@@ -42,7 +41,6 @@ pub enum FirstLine {
 /// The parts of a SKILL.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
-    /// The front matter.
     pub front_matter: FrontMatter,
     /// The YAML between the delimiters; empty when there is none.
     pub yaml: Span,

@@ -25,7 +25,6 @@ pub(super) struct Ignored {
     /// Where the walk starts, as given and as it really is: rules match real paths.
     given: PathBuf,
     real: PathBuf,
-    /// Innermost last.
     rules: Vec<Gitignore>,
 }
 

@@ -11,7 +11,6 @@ use crate::text::{Span, lines};
 pub struct Markdown {
     /// Links, images and link definitions.
     pub links: Vec<Link>,
-    /// Headings, in order.
     pub headings: Vec<Heading>,
     /// Where code is: blocks and inline.
     pub code: Vec<Span>,
@@ -22,18 +21,13 @@ pub struct Markdown {
 /// A link, an image or a link definition.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The destination, unescaped.
     pub target: String,
-    /// Where the link stands.
     pub span: Span,
 }
 
-/// A heading.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// Its text without markup.
     pub text: String,
-    /// Where it stands.
     pub span: Span,
 }
 

@@ -35,7 +35,6 @@ pub struct Skill {
 /// What a path that should be a skill leads to.
 #[derive(Debug)]
 pub enum State {
-    /// Nothing is there.
     Missing,
     /// A file or something else that is no folder.
     NotFolder,
@@ -48,7 +47,6 @@ pub enum State {
     },
     /// SKILL.md is there and cannot be read.
     BadSkillMd(DocumentError),
-    /// SKILL.md was read.
     Read(Box<Document>),
 }
 

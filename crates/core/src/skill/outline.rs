@@ -21,16 +21,13 @@ pub struct Outline {
     pub targets: Vec<usize>,
 }
 
-/// A line that is a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadingLine {
-    /// The line.
     pub span: Span,
     /// Its text, without the marks of headings and emphasis around it.
     pub text: Span,
 }
 
-/// A fenced code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     /// The opening fence up to the end of its line.

@@ -24,7 +24,6 @@ pub struct BrokenValue {
     pub span: Span,
     /// The sign that breaks it.
     pub sign: Span,
-    /// What is wrong.
     pub problem: Problem,
     /// The same text in quotes; none when somebody has to decide what the text is.
     pub quoted: Option<String>,

@@ -7,13 +7,11 @@ use super::number;
 /// Counts of a yes-or-no classification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Yes, and rightly so.
     pub true_positive: usize,
     /// Yes, but it should be no.
     pub false_positive: usize,
     /// No, but it should be yes.
     pub false_negative: usize,
-    /// No, and rightly so.
     pub true_negative: usize,
 }
 

@@ -29,9 +29,7 @@ const Z: f64 = 1.959_963_984_540_054;
 /// Where the true value lies, with the probability [`CONFIDENCE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 

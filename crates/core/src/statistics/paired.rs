@@ -31,7 +31,6 @@ pub enum Method {
 pub struct PairedDifference {
     /// How many cases there are; at least one.
     pub cases: usize,
-    /// The mean difference.
     pub mean: f64,
     /// The sample standard deviation of the differences.
     pub deviation: f64,
@@ -40,7 +39,6 @@ pub struct PairedDifference {
     pub interval: Option<Interval>,
     /// How likely a mean this far from zero is when the two configurations do not differ.
     pub p_value: f64,
-    /// How that was found.
     pub method: Method,
     /// Cases with a positive difference.
     pub wins: usize,
@@ -70,7 +68,6 @@ impl PairedDifference {
         })
     }
 
-    /// Cases without a difference.
     pub fn ties(&self) -> usize {
         self.cases - self.wins - self.losses
     }

@@ -6,7 +6,6 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use super::special::student_quantile;
 use super::{CONFIDENCE, Interval, number};
 
-/// Resamples of a bootstrap.
 const RESAMPLES: usize = 10_000;
 
 /// Mean and spread of some values.
@@ -14,13 +13,10 @@ const RESAMPLES: usize = 10_000;
 pub struct Spread {
     /// How many values there are; at least one.
     pub count: usize,
-    /// Their mean.
     pub mean: f64,
     /// The sample standard deviation (n - 1); 0 for a single value.
     pub deviation: f64,
-    /// The smallest value.
     pub min: f64,
-    /// The largest value.
     pub max: f64,
 }
 

@@ -25,7 +25,6 @@ pub struct Examination<'r> {
     pub is_wanted: &'r dyn Fn(&str) -> bool,
 }
 
-/// What was found.
 #[derive(Debug)]
 pub struct Examined {
     /// The suite, if nothing stands against it.

@@ -12,7 +12,6 @@ use crate::text::Span;
 pub struct LintFinding {
     /// The code of its [`LintRule`](super::LintRule).
     pub code: &'static str,
-    /// How serious it is.
     pub level: Level,
     /// Which of the files it is in, counted from 0.
     pub file: usize,
@@ -20,11 +19,9 @@ pub struct LintFinding {
     pub path: JsonPath,
     /// The bytes of that value.
     pub span: Span,
-    /// Where the value begins.
     pub place: Place,
     /// What is wrong, in one sentence without a period.
     pub message: String,
-    /// What to do.
     pub hint: Option<String>,
 }
 
@@ -33,14 +30,11 @@ pub struct LintFinding {
 pub struct LintedFile {
     /// As it was given or found.
     pub path: PathBuf,
-    /// Its content.
     pub text: Vec<u8>,
 }
 
-/// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Linted {
-    /// The files.
     pub files: Vec<LintedFile>,
     /// The findings, by file and place.
     pub findings: Vec<LintFinding>,

@@ -44,10 +44,8 @@ use crate::workspace::Workspace;
 use report::Report;
 use view::{SuiteView, TriggerView};
 
-/// What to look at.
 #[derive(Clone, Copy)]
 pub struct LintRequest<'r> {
-    /// The skill's folder.
     pub skill: &'r Path,
     /// The suite, when it is not `evals/evals.json`.
     pub evals: Option<&'r Path>,
@@ -81,27 +79,17 @@ pub enum LintError {
     },
     /// There is neither a suite nor a trigger set.
     #[error("{} has neither evals/evals.json nor evals/triggers.json", skill.display())]
-    Nothing {
-        /// The skill.
-        skill: PathBuf,
-    },
+    Nothing { skill: PathBuf },
     /// A file cannot be read.
     #[error("{} cannot be read", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// A file is larger than anything that is read.
     #[error("{}: {issue}", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// How large it is.
-        issue: json::SyntaxIssue,
-    },
+    TooLarge { path: PathBuf, issue: json::SyntaxIssue },
     /// The trial with reference answers could not be made.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
@@ -131,7 +119,6 @@ struct SkillFacts {
     workspace: Option<PathBuf>,
     /// The name in the front matter.
     name: Option<String>,
-    /// The folder's names.
     folder_names: Vec<String>,
 }
 

@@ -28,18 +28,14 @@ pub enum ReferenceError {
     /// The folder is not there, or a copy of it cannot be made.
     #[error("the reference answers in {} cannot be read", folder.display())]
     Folder {
-        /// The folder.
         folder: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// Checks could not be carried out.
     #[error("the checks of the case \"{case}\" cannot be tried")]
     Check {
-        /// The case.
         case: String,
-        /// Why.
         #[source]
         source: CheckError,
     },

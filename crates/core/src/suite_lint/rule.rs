@@ -12,7 +12,6 @@ pub struct LintRule {
     pub code: &'static str,
     /// The level, and whether `--strict` raises it.
     pub level: DefaultLevel,
-    /// Who finds it.
     pub group: LintGroup,
     /// The version of skillgauge that brought it.
     pub since: &'static str,

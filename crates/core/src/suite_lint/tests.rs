@@ -108,7 +108,6 @@ const EXISTS: &str =
 const NOT_CONTAINS: &str = r#"{"id": "S1", "type": "file_not_contains", "pattern": "a.md", "match": "x", "description": "d"}"#;
 const LONG: &str = "Please read the notes of our last meeting and make a list of all open tasks with a name for each";
 
-/// Where a fixture goes.
 #[derive(Clone, Copy)]
 enum Into {
     Evals,

@@ -16,29 +16,24 @@ pub(super) struct Text<'d> {
 #[derive(Debug)]
 pub(super) struct SuiteView<'d> {
     pub(super) dialect: Dialect,
-    /// The list of cases.
     pub(super) list: Spot,
     /// The skill that the suite says it is for.
     pub(super) skill: Option<Text<'d>>,
     pub(super) cases: Vec<CaseView<'d>>,
 }
 
-/// One case.
 #[derive(Debug)]
 pub(super) struct CaseView<'d> {
     pub(super) spot: Spot,
     pub(super) id: String,
     pub(super) prompt: Option<Text<'d>>,
     pub(super) files: Vec<Text<'d>>,
-    /// What a judge decides.
     pub(super) expectations: Vec<Text<'d>>,
-    /// What a program decides.
     pub(super) checks: Vec<CheckView<'d>>,
     /// Whether a judge scores dimensions.
     pub(super) has_rubric: bool,
 }
 
-/// One structural check.
 #[derive(Debug)]
 pub(super) struct CheckView<'d> {
     pub(super) spot: Spot,
@@ -105,12 +100,10 @@ fn statement<'d>(found: &Cursor<'d>) -> Option<Text<'d>> {
 /// The queries of a trigger set.
 #[derive(Debug)]
 pub(super) struct TriggerView<'d> {
-    /// The list of queries.
     pub(super) list: Spot,
     pub(super) queries: Vec<QueryView<'d>>,
 }
 
-/// One query.
 #[derive(Debug)]
 pub(super) struct QueryView<'d> {
     pub(super) query: Text<'d>,

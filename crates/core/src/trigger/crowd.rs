@@ -6,14 +6,11 @@
 /// A skill that nobody wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeUpSkill {
-    /// Its name.
     pub name: String,
-    /// Its description.
     pub description: String,
 }
 
 impl MadeUpSkill {
-    /// Its SKILL.md.
     pub fn skill_md(&self) -> String {
         let Self { name, description } = self;
         format!(

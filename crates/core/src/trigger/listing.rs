@@ -24,7 +24,6 @@ const SEPARATOR: &str = " - ";
 /// A skill as it stands in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedSkill {
-    /// Its name.
     pub name: String,
     /// Description, and `when_to_use` if there is one.
     pub text: String,

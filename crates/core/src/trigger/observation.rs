@@ -8,12 +8,10 @@ use skillgauge_format::transcript::{
     EventKind, Outcome, Reason, SkillState, Transcript, names_skill,
 };
 
-/// What one probe saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// What became of the probe.
     pub outcome: Outcome,
-    /// Why.
     pub reason: Reason,
     /// What was said about it, if it did not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,29 +27,23 @@ pub struct Observation {
     pub touched: Vec<String>,
 }
 
-/// A skill that was loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadedSkill {
     /// Its name, as the agent gives it.
     pub name: String,
-    /// Who loaded it.
     pub by: LoadedBy,
 }
 
-/// Who loaded a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadedBy {
-    /// The main agent.
     Agent,
-    /// Only a sub-agent.
     SubAgent,
 }
 
 /// What an observation means for one skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Its body was loaded.
     Triggered(LoadedBy),
     /// The agent did without it.
     NotTriggered,
@@ -85,7 +77,6 @@ impl Observation {
         }
     }
 
-    /// What a transcript shows.
     pub fn of(transcript: &Transcript) -> Self {
         let end = &transcript.end;
         let loaded_by = |name: &str| {

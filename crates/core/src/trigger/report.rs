@@ -20,13 +20,11 @@ use crate::statistics::{Confusion, wilson};
 /// Everything that was observed about a skill.
 #[derive(Clone, Debug)]
 pub struct Measured<'m> {
-    /// Name of the skill.
     pub skill_name: &'m str,
     /// The description that was measured.
     pub description: &'m str,
     /// The trigger rate that separates the two sides.
     pub threshold: f64,
-    /// The queries.
     pub queries: &'m [LabelledQuery],
     /// What was observed, for each query in the same order.
     pub observations: &'m [Vec<Observation>],

@@ -12,14 +12,12 @@ use skillgauge_format::{Problems, read};
 /// A query of a trigger set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LabelledQuery {
-    /// What the user says.
     pub text: String,
     /// Whether the skill should trigger.
     pub should_trigger: bool,
 }
 
 impl LabelledQuery {
-    /// A query.
     pub fn new(text: impl Into<String>, should_trigger: bool) -> Self {
         Self { text: text.into(), should_trigger }
     }

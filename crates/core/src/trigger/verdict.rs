@@ -11,12 +11,10 @@ pub struct Tally {
     pub triggers: u64,
     /// Runs that measured nothing.
     pub errors: u64,
-    /// Runs in all.
     pub runs: u64,
 }
 
 impl Tally {
-    /// Counts one more run.
     pub fn add(&mut self, answer: Answer) {
         self.runs += 1;
         match answer {
@@ -35,7 +33,6 @@ impl Tally {
         tally
     }
 
-    /// Runs that measured something.
     pub fn completed(&self) -> u64 {
         self.runs.saturating_sub(self.errors)
     }

@@ -18,33 +18,22 @@ pub enum ApplyError {
     /// The SKILL.md cannot be read as it is.
     #[error("{} cannot be read", file.display())]
     Read {
-        /// The file.
         file: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// A link may lead to a file that belongs to somebody else.
     #[error("{} is a link; put the description into the file that it leads to", file.display())]
-    Link {
-        /// The file.
-        file: PathBuf,
-    },
+    Link { file: PathBuf },
     /// It has not the description that was measured.
     #[error("{} has another description than the one that was measured", file.display())]
-    Changed {
-        /// The file.
-        file: PathBuf,
-    },
+    Changed { file: PathBuf },
     /// There is no way to write it.
     #[error(transparent)]
     Edit(#[from] EditError),
     /// The skill would have errors that it has not now.
     #[error("the skill would not be valid any more: {message}")]
-    Invalid {
-        /// The first of them.
-        message: String,
-    },
+    Invalid { message: String },
     /// The file cannot be replaced.
     #[error(transparent)]
     Replace(#[from] FixError),
@@ -78,7 +67,6 @@ pub fn apply(folder: &Path, before: &str, after: &str) -> Result<Applied, ApplyE
 /// Whether a description was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// It was.
     Written,
     /// It is the one that stands there.
     Nothing,

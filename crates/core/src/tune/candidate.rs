@@ -47,11 +47,8 @@ const CHATTER: &[&str] = &[
 /// Why a proposal is no description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// Nothing was proposed.
     Empty,
-    /// Longer than agents accept.
     TooLong {
-        /// Its length.
         characters: usize,
     },
     /// `<` or `>`, which the specification forbids.

@@ -13,19 +13,16 @@ use super::split::Split;
 /// The page of a loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TunePage {
-    /// Name of the skill.
     pub skill_name: String,
     /// The description before the loop.
     pub original_description: String,
     /// The description that the loop stands by.
     pub final_description: String,
-    /// Why the loop ended.
     pub stop_reason: Option<String>,
     /// Whether it was stopped before its end.
     pub is_partial: bool,
     /// Signs that the numbers should not be trusted.
     pub warnings: Vec<String>,
-    /// The rounds.
     pub rounds: Vec<PageRound>,
     /// The queries over the rounds.
     pub queries: Vec<PageQuery>,
@@ -34,15 +31,12 @@ pub struct TunePage {
 /// One round of the loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageRound {
-    /// Its number.
     pub round: u64,
     /// The description that was measured.
     pub description: String,
     /// What is different from the description that it was made from.
     pub diff: Vec<DiffPart>,
-    /// All queries.
     pub full: PageRate,
-    /// The training queries.
     pub train: PageRate,
     /// The held-out queries, if there are any.
     pub test: Option<PageRate>,
@@ -50,31 +44,24 @@ pub struct PageRound {
     pub errors: u64,
     /// Whether the loop went on from here.
     pub is_adopted: bool,
-    /// Whether it is the best one.
     pub is_best: bool,
 }
 
 /// A rate with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PageRate {
-    /// Queries that passed.
     pub passed: u64,
-    /// Queries in all.
     pub total: u64,
-    /// The share.
     pub rate: f64,
     /// The lower end of the 95 % interval.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 
 /// A piece of a description beside the one before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiffPart {
-    /// What became of it.
     pub change: DiffChange,
-    /// The text.
     pub text: String,
 }
 
@@ -82,18 +69,14 @@ pub struct DiffPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffChange {
-    /// It stayed.
     Kept,
-    /// It is new.
     Added,
-    /// It is gone.
     Removed,
 }
 
 /// A query over the rounds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageQuery {
-    /// What the user says.
     pub query: String,
     /// Whether the skill should trigger.
     pub should_trigger: bool,
@@ -110,9 +93,7 @@ pub struct PageQuery {
 pub struct PageCell {
     /// Runs in which the skill triggered.
     pub triggers: u64,
-    /// Runs in all.
     pub runs: u64,
-    /// Whether that is right.
     pub pass: bool,
 }
 

@@ -24,7 +24,6 @@ const MAX_TRIED: usize = 10;
 /// What an improver works with.
 #[derive(Clone, Debug)]
 pub struct Improve<'i> {
-    /// Name of the skill.
     pub name: &'i str,
     /// The description to be improved.
     pub description: &'i str,
@@ -39,7 +38,6 @@ pub struct Improve<'i> {
 /// A description that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// The description.
     pub description: String,
     /// How it did on the training queries: passed and all; absent when it is not from this loop, or was not measured.
     pub train: Option<(u64, u64)>,

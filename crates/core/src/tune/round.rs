@@ -8,12 +8,9 @@ use skillgauge_format::write::{rate, round_rate};
 use super::split::Split;
 use crate::statistics::wilson;
 
-/// How some queries did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Queries that passed.
     pub passed: u64,
-    /// Queries in all.
     pub total: u64,
     /// The mean share of runs that went right: tells apart descriptions that pass the same number of queries.
     pub margin: f64,

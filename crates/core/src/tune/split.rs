@@ -18,7 +18,6 @@ const NEARLY_THE_SAME: f64 = 0.75;
 /// Which queries train and which test, as places in the list; each in the order of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
-    /// The improver sees these.
     pub train: Vec<usize>,
     /// The improver never sees these; empty when nothing is held out.
     pub test: Vec<usize>,

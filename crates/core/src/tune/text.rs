@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{LoopIteration, LoopSummary};
 
-/// The loop as text.
 pub fn render_text(summary: &LoopSummary) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.

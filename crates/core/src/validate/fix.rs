@@ -33,18 +33,9 @@ pub struct Planned {
 pub enum FixError {
     /// The file was changed meanwhile.
     #[error("{} was changed by somebody else meanwhile; nothing was written", file.display())]
-    Changed {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The system says no.
+    Changed { file: PathBuf },
     #[error("cannot fix {}: {source}", file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { file: PathBuf, source: std::io::Error },
 }
 
 /// What could be put right in a skill; none when there is nothing.
@@ -112,7 +103,6 @@ pub fn diff(planned: &Planned) -> String {
     }
 }
 
-/// Makes the change.
 pub fn apply(planned: &Planned) -> Result<(), FixError> {
     let io = |source| FixError::Io { file: planned.file.clone(), source };
     if let Some(to) = &planned.rename {

@@ -43,7 +43,6 @@ impl Entry {
 /// The skills of one folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// The folder.
     pub(crate) folder: PathBuf,
     skills: Vec<ListedSkill>,
 }
@@ -118,7 +117,6 @@ impl Over {
     }
 }
 
-/// The folders under way.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     open: Vec<Group>,

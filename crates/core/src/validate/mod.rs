@@ -12,14 +12,12 @@ use crate::skill::Skill;
 /// A skill and what was found in it.
 #[derive(Debug)]
 pub struct Checked {
-    /// The skill.
     pub skill: Skill,
     /// The findings, in the order of the rule table.
     pub findings: Vec<Finding>,
 }
 
 impl Checked {
-    /// Checks a skill.
     pub fn new(skill: Skill, policy: &Policy) -> Self {
         let findings = findings(&skill, policy);
         Self { skill, findings }
@@ -30,7 +28,6 @@ impl Checked {
         self.findings.iter().filter(|finding| finding.level == level).count()
     }
 
-    /// No error.
     pub fn is_valid(&self) -> bool {
         self.count(Level::Error) == 0
     }

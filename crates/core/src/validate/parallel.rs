@@ -41,22 +41,17 @@ const FIX_ROUNDS: usize = 3;
 pub struct Job<'a> {
     /// Skills, or folders that hold some.
     pub paths: &'a [PathBuf],
-    /// Whether ignore files count.
     pub ignore: Ignore,
-    /// Levels and profiles.
     pub policy: &'a Policy,
     /// Whether to put right what can be put right.
     pub fixing: Fixing,
-    /// How many threads check.
     pub threads: usize,
-    /// The output format.
     pub renderer: &'a dyn Renderer,
 }
 
 /// What to do with findings that can be put right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fixing {
-    /// Report them.
     #[default]
     Off,
     /// Put them right, and report what is left.
@@ -65,7 +60,6 @@ pub enum Fixing {
     DryRun,
 }
 
-/// What came of it.
 #[derive(Debug, Default)]
 pub struct Done {
     /// Counts over all skills, after fixing.

@@ -36,7 +36,6 @@ impl ContentHash {
         Self(text)
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -59,7 +58,6 @@ pub(crate) struct Content {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Relative to the root.
     pub(crate) path: PathBuf,
     pub(crate) kind: EntryKind,
 }
@@ -134,12 +132,10 @@ impl Content {
         &self.entries
     }
 
-    /// The entry at a path.
     pub(crate) fn entry(&self, path: &Path) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.path == path)
     }
 
-    /// Where an entry is.
     pub(crate) fn place(&self, entry: &Entry) -> PathBuf {
         self.root.join(&entry.path)
     }

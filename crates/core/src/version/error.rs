@@ -15,48 +15,29 @@ use crate::workspace::WorkspaceError;
 pub enum VersionError {
     /// The path is no skill.
     #[error("{} is no skill: it has no SKILL.md of its own", path.display())]
-    NoSkill {
-        /// The path.
-        path: PathBuf,
-    },
+    NoSkill { path: PathBuf },
     /// The listing of the skill is not complete.
     #[error("{} has {limit} files or more, too many for a version", path.display())]
     TooManyFiles {
-        /// The skill.
         path: PathBuf,
         /// The most that are listed.
         limit: usize,
     },
     /// A link is where a folder or file of ours should be.
     #[error("{} is a link, which skillgauge does not follow", path.display())]
-    Link {
-        /// The link.
-        path: PathBuf,
-    },
+    Link { path: PathBuf },
     /// There are no versions yet.
     #[error("{} has no versions yet", path.display())]
-    NoHistory {
-        /// The skill.
-        path: PathBuf,
-    },
+    NoHistory { path: PathBuf },
     /// There are folders of versions, and no history.
     #[error("{} has versions, but its history.json is gone", workspace.display())]
-    LostHistory {
-        /// The workspace.
-        workspace: PathBuf,
-    },
+    LostHistory { workspace: PathBuf },
     /// The history cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
-    BadHistory {
-        /// The file.
-        path: PathBuf,
-        /// Everything that is wrong.
-        source: ReadError,
-    },
+    BadHistory { path: PathBuf, source: ReadError },
     /// A number is missing in the history, or the versions are not in order.
     #[error("{} has a hole: {expected} should be where {found} is", path.display())]
     Hole {
-        /// The file.
         path: PathBuf,
         /// The version that should be there.
         expected: VersionNumber,
@@ -65,42 +46,23 @@ pub enum VersionError {
     },
     /// The folder of a version is not where the history of skillgauge has it.
     #[error("{} says that {version} is in `{found}`; it must be in `{version}/skill`", path.display())]
-    BadPath {
-        /// The file.
-        path: PathBuf,
-        /// The version.
-        version: VersionNumber,
-        /// What the file says.
-        found: String,
-    },
+    BadPath { path: PathBuf, version: VersionNumber, found: String },
     /// The folder of a version is gone.
     #[error("the folder of {version} is missing: {}", folder.display())]
-    MissingFolder {
-        /// The version.
-        version: VersionNumber,
-        /// Where it should be.
-        folder: PathBuf,
-    },
+    MissingFolder { version: VersionNumber, folder: PathBuf },
     /// The folder of a version does not hold what was stored.
     #[error("{} is not what was stored as {version}: somebody changed it", folder.display())]
-    ChangedFolder {
-        /// The version.
-        version: VersionNumber,
-        /// The folder.
-        folder: PathBuf,
-    },
+    ChangedFolder { version: VersionNumber, folder: PathBuf },
     /// There is no such version.
     #[error("there is no {version}; the last one is {last}")]
     UnknownVersion {
         /// The version that was asked for.
         version: VersionNumber,
-        /// The last one.
         last: VersionNumber,
     },
     /// The workspace belongs to another skill.
     #[error("{} is the workspace of the skill `{found}`, not of `{expected}`", workspace.display())]
     OtherSkill {
-        /// The workspace.
         workspace: PathBuf,
         /// The skill that it belongs to.
         found: String,
@@ -110,11 +72,9 @@ pub enum VersionError {
     /// A newer program has written here.
     #[error("{version} was made by skillgauge {found}, which is newer than this one ({own})")]
     Newer {
-        /// The version.
         version: VersionNumber,
         /// The program that made it.
         found: String,
-        /// This program.
         own: String,
     },
     /// Something that is no part of the present state is where a restored file should go.
@@ -125,14 +85,10 @@ pub enum VersionError {
     },
     /// The skill was changed while it was copied.
     #[error("{} was changed while it was stored; nothing was stored", path.display())]
-    ChangedMeanwhile {
-        /// The skill.
-        path: PathBuf,
-    },
+    ChangedMeanwhile { path: PathBuf },
     /// The workspace cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The system says no.
     #[error("{0}; nothing was changed")]
     Io(#[source] io::Error),
 }

@@ -48,11 +48,9 @@ pub trait Commits {
 
 /// Who stores a version, and when.
 pub struct Stamp<'a> {
-    /// The time.
     pub time: Timestamp,
     /// The version of this program.
     pub program: &'a str,
-    /// Version control.
     pub commits: &'a dyn Commits,
     /// Shows that nobody else writes to the workspace.
     pub lock: &'a WorkspaceLock,
@@ -89,7 +87,6 @@ impl VersionStore {
         &self.skill
     }
 
-    /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }

@@ -18,14 +18,11 @@ pub struct Overview {
     /// The version with the highest pass rate, then the highest mean score, then the earlier one: as `improve` has it; null
     /// without gradings.
     pub best_version: Option<u64>,
-    /// What was passed over.
     pub warnings: Vec<String>,
 }
 
-/// One version.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VersionLine {
-    /// What the history says.
     #[serde(flatten)]
     pub version: Version,
     /// How many graded runs there are.
@@ -90,7 +87,6 @@ impl VersionLine {
 }
 
 impl Overview {
-    /// A table for people.
     pub fn to_text(&self) -> String {
         let mut out = String::from(
             "version  time                  pass rate   interval  score  passed  commit   description\n",

@@ -8,7 +8,6 @@ use fs_err::File;
 /// Whether a file is a program; of a file's mode nothing else counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileMode {
-    /// Not to be executed.
     Plain,
     /// A script or a binary.
     Program,

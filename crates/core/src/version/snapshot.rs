@@ -18,7 +18,6 @@ const GRADING: &str = "grading";
 pub enum Snapshot {
     /// The skill is stored as a new version, which is current.
     New {
-        /// The version.
         version: VersionNumber,
         /// Links that lead out of the skill and the like: no part of the version.
         left_out: Vec<PathBuf>,
@@ -26,15 +25,9 @@ pub enum Snapshot {
         set_aside: Option<PathBuf>,
     },
     /// The skill is the same as the current version; nothing was stored.
-    Unchanged {
-        /// The version.
-        version: VersionNumber,
-    },
+    Unchanged { version: VersionNumber },
     /// The skill is the same as an earlier version, which is current again; nothing was stored.
-    Again {
-        /// The version.
-        version: VersionNumber,
-    },
+    Again { version: VersionNumber },
 }
 
 impl Snapshot {

@@ -28,7 +28,6 @@ impl Staging {
         Ok(staging)
     }
 
-    /// The folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -26,10 +26,8 @@ pub fn replace_file<T>(
     put(path, fill, Durability::Renamed)
 }
 
-/// What a file survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Durability {
-    /// A power cut.
     #[default]
     Synced,
     /// The end of this process at any moment.

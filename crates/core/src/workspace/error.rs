@@ -11,30 +11,18 @@ pub enum WorkspaceError {
     /// A file or folder cannot be read or written.
     #[error("{}: {}", path.display(), in_words(source))]
     Io {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
     /// The skill is at the root of a file system, so nothing can be beside it.
     #[error("{} has no name, so there can be no workspace beside it", skill.display())]
-    NoName {
-        /// The skill.
-        skill: PathBuf,
-    },
-    /// Somebody else is writing.
+    NoName { skill: PathBuf },
     #[error("{} is in use by {holder}", root.display())]
-    InUse {
-        /// The workspace.
-        root: PathBuf,
-        /// Who holds it.
-        holder: String,
-    },
+    InUse { root: PathBuf, holder: String },
     /// A file is not what it should be.
     #[error("{}: {source}", path.display())]
     Bad {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
@@ -43,27 +31,16 @@ pub enum WorkspaceError {
     /// A file that only keeps track of something is not what it should be.
     #[error("{} cannot be read: {message}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
     /// A file was written by a newer skillgauge.
     #[error("{} was written by a newer skillgauge (format {major}.x)", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its major version.
-        major: u64,
-    },
+    Newer { path: PathBuf, major: u64 },
     /// A value of ours cannot be written as JSON: a bug.
     #[error("{} cannot be written: {message}", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        message: String,
-    },
+    Unwritable { path: PathBuf, message: String },
 }
 
 /// What the system says, without the name of the call that it says it about.

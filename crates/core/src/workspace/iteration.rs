@@ -43,7 +43,6 @@ impl Iteration {
         }
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -53,7 +52,6 @@ impl Iteration {
         self.root.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()
     }
 
-    /// What it measures.
     pub fn record_file(&self) -> PathBuf {
         self.root.join("iteration.json")
     }
@@ -68,7 +66,6 @@ impl Iteration {
         self.root.join("journal.jsonl")
     }
 
-    /// What it measures.
     pub fn record(&self) -> Result<IterationRecord, WorkspaceError> {
         let path = self.record_file();
         let record: IterationRecord = read_file(&path)?;
@@ -117,7 +114,6 @@ impl Iteration {
         }
     }
 
-    /// The plan of a record.
     pub fn plan(record: &IterationRecord) -> Plan {
         let runs = u32::try_from(record.runs_per_configuration).unwrap_or(u32::MAX);
         Plan::new(&record.case_ids, &record.configurations, runs)

@@ -17,9 +17,7 @@ const FILE: &str = ".lock";
 /// Who writes to a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The command.
     pub command: String,
-    /// The process.
     pub process: u32,
     /// The machine, if it has a name.
     pub machine: Option<String>,

@@ -17,9 +17,7 @@ use crate::plan::RunId;
 /// What became of a merge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// What the iteration measures.
     pub record: IterationRecord,
-    /// Runs of the plan.
     pub planned: usize,
     /// Runs that were copied now.
     pub copied: usize,
@@ -35,20 +33,10 @@ pub enum MergeError {
     Workspace(#[from] WorkspaceError),
     /// A folder is no iteration.
     #[error("{} is no iteration: it has no iteration.json", folder.display())]
-    NoIteration {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoIteration { folder: PathBuf },
     /// Two shards measure different things.
     #[error("{} and {} do not belong together: {}", first.display(), other.display(), differences.join("; "))]
-    Differ {
-        /// The first shard.
-        first: PathBuf,
-        /// The one that differs.
-        other: PathBuf,
-        /// What differs.
-        differences: Vec<String>,
-    },
+    Differ { first: PathBuf, other: PathBuf, differences: Vec<String> },
 }
 
 /// Puts shards together in `target`, which may be one of them or an earlier merge. Blocks.

@@ -56,7 +56,6 @@ impl Workspace {
         Self { root: root.into() }
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -89,7 +88,6 @@ impl Workspace {
         Ok(numbers)
     }
 
-    /// The newest iteration.
     pub fn newest(&self) -> Result<Option<Iteration>, WorkspaceError> {
         Ok(self.iterations()?.last().map(|number| self.iteration(*number)))
     }

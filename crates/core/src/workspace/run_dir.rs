@@ -39,7 +39,6 @@ impl RunDir {
         put_json(file, value, self.durability)
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -49,12 +48,10 @@ impl RunDir {
         self.root.join("outputs")
     }
 
-    /// What the agent did.
     pub fn transcript_file(&self) -> PathBuf {
         self.root.join("transcript.jsonl")
     }
 
-    /// How long it took.
     pub fn timing_file(&self) -> PathBuf {
         self.root.join("timing.json")
     }
@@ -64,17 +61,14 @@ impl RunDir {
         self.root.join("metrics.json")
     }
 
-    /// What the checks found.
     pub fn structural_file(&self) -> PathBuf {
         self.root.join("structural.json")
     }
 
-    /// What the judge found.
     pub fn grading_file(&self) -> PathBuf {
         self.root.join("grading.json")
     }
 
-    /// What became of it.
     pub fn record_file(&self) -> PathBuf {
         self.root.join("run.json")
     }
@@ -84,7 +78,6 @@ impl RunDir {
         self.record_file().is_file()
     }
 
-    /// What became of it.
     pub fn record(&self) -> Result<RunRecord, WorkspaceError> {
         let path = self.record_file();
         let record: RunRecord = read_file(&path)?;
@@ -155,7 +148,6 @@ impl PartialRun {
         RunDir::with(&self.folder, self.durability)
     }
 
-    /// Writes a text file.
     pub fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
         put(file, |file| file.write_all(bytes), self.durability)
     }

@@ -18,7 +18,6 @@ use crate::text::Span;
 pub struct Node {
     /// Where it stands in the parsed text.
     pub span: Span,
-    /// What it is.
     pub value: Value,
 }
 
@@ -27,9 +26,7 @@ pub struct Node {
 pub enum Value {
     /// Text, a number, a boolean or null.
     Scalar(Scalar),
-    /// A list.
     Sequence(Vec<Node>),
-    /// A mapping.
     Mapping(Mapping),
 }
 
@@ -47,7 +44,6 @@ pub struct Mapping {
 pub struct Entry {
     /// The key; nearly always a string, but YAML allows any value.
     pub key: Node,
-    /// The value.
     pub value: Node,
 }
 

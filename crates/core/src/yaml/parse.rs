@@ -22,12 +22,8 @@ pub enum YamlError {
         /// Byte offset where it gave up.
         offset: usize,
     },
-    /// More than one document.
     #[error("a second YAML document starts here")]
-    SecondDocument {
-        /// Where it starts.
-        offset: usize,
-    },
+    SecondDocument { offset: usize },
     /// Aliases that describe too many nodes.
     #[error("its aliases describe more than {MAX_NODES} values")]
     TooLarge {
@@ -37,7 +33,6 @@ pub enum YamlError {
     /// A tag that only a program with its own types could read.
     #[error("the tag `{tag}` is not known to YAML readers")]
     UnknownTag {
-        /// The tag as resolved.
         tag: String,
         /// Where the tagged value stands.
         offset: usize,

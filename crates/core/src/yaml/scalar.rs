@@ -3,7 +3,6 @@
 /// How a scalar was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes.
     Plain,
     /// In single or double quotes.
     Quoted,
@@ -31,7 +30,6 @@ pub enum ScalarType {
 pub struct Scalar {
     /// The text after unescaping and folding.
     pub text: String,
-    /// How it was written.
     pub style: Style,
     /// The type that an explicit tag such as `!!str` forces.
     pub tag: Option<ScalarType>,

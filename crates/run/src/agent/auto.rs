@@ -16,7 +16,6 @@ pub const AUTO: &str = "auto";
 /// An agent that `auto` considered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Considered {
-    /// The agent.
     pub agent: AgentName,
     /// What speaks against it; absent for one that can be used.
     #[serde(skip_serializing_if = "Option::is_none")]

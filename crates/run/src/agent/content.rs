@@ -30,7 +30,6 @@ impl ContentDigest {
         Self(text)
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -13,12 +13,9 @@ use crate::model::{BASE_VARIABLES, Environment, Secret};
 /// What is set when the user has no language: without one some programs cannot write anything but ASCII.
 const LANGUAGE: (&str, &str) = ("LANG", "C.UTF-8");
 
-/// The variables of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunVariables {
-    /// From the user.
     pub(super) passed: BTreeMap<String, Secret>,
-    /// From us.
     pub(super) set: BTreeMap<String, String>,
 }
 

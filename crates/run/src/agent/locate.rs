@@ -25,9 +25,7 @@ const MAX_MATCHES: usize = 64;
 /// An agent whose program was found.
 #[derive(Clone, Debug)]
 pub struct Located {
-    /// The agent.
     pub descriptor: Arc<Descriptor>,
-    /// The program to start.
     pub program: PathBuf,
     /// The launcher that was found first, when the program lies behind one.
     pub launcher: Option<PathBuf>,
@@ -43,37 +41,20 @@ pub enum LocateError {
         "the agent `{agent}` has no program: describe one in skillgauge.toml with extends = \"{agent}\" and program = \
          \"...\", or write `command:PROGRAM`"
     )]
-    NoProgram {
-        /// The agent.
-        agent: AgentName,
-    },
+    NoProgram { agent: AgentName },
     /// The program is not there.
     #[error("the agent `{agent}` was not found: no program `{program}`{}", hint(install.as_deref()))]
-    NotFound {
-        /// The agent.
-        agent: AgentName,
-        /// The program.
-        program: String,
-        /// How to install it.
-        install: Option<String>,
-    },
+    NotFound { agent: AgentName, program: String, install: Option<String> },
     /// Another program that it needs is not there.
     #[error("the agent `{agent}` needs the program `{program}`, which is not on the PATH")]
-    Needs {
-        /// The agent.
-        agent: AgentName,
-        /// The other program.
-        program: String,
-    },
+    Needs { agent: AgentName, program: String },
     /// It is older than what is known to work.
     #[error(
         "the agent `{agent}` is too old: {found} was found, and {minimum} is the oldest version that is known to be measured \
          rightly{}; to try it all the same, set version.minimum of [agents.{agent}] in skillgauge.toml", hint(install.as_deref())
     )]
     TooOld {
-        /// The agent.
         agent: AgentName,
-        /// Its version.
         found: Version,
         /// The oldest version that works.
         minimum: Version,
@@ -82,20 +63,11 @@ pub enum LocateError {
     },
     /// It does not tell its version.
     #[error("the agent `{agent}` did not tell its version: {program:?} said {said:?}")]
-    NoVersion {
-        /// The agent.
-        agent: AgentName,
-        /// The program.
-        program: PathBuf,
-        /// What it said instead.
-        said: String,
-    },
+    NoVersion { agent: AgentName, program: PathBuf, said: String },
     /// It could not be started to tell its version.
     #[error("the agent `{agent}` could not be asked for its version")]
     NotAsked {
-        /// The agent.
         agent: AgentName,
-        /// Why.
         #[source]
         source: ProcessError,
     },
@@ -104,7 +76,6 @@ pub enum LocateError {
     Scratch {
         /// The folder for private folders.
         scratch: PathBuf,
-        /// What the system says.
         #[source]
         source: std::io::Error,
     },

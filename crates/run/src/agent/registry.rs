@@ -15,12 +15,10 @@ use super::descriptor::{
 /// What stands before a command line that is used as an agent.
 const COMMAND: &str = "command:";
 
-/// A file with descriptors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
     /// What the file is called in messages.
     pub name: String,
-    /// Its text.
     pub text: String,
     /// The folder that paths in it are relative to.
     pub folder: PathBuf,
@@ -47,25 +45,19 @@ pub struct Registry {
 /// There is no agent of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownAgent {
-    /// Nobody described it.
     #[error(
         "no agent `{name}`{}; there are {}; describe another one in skillgauge.toml as [agents.{name}]",
         meant.as_ref().map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default(), known.join(", ")
     )]
     Name {
-        /// The name.
         name: String,
         /// What may have been meant.
         meant: Option<String>,
-        /// What there is.
         known: Vec<String>,
     },
     /// A command line that cannot be read.
     #[error("`{line}` is not a command line: a quote is not closed, or there is no program")]
-    CommandLine {
-        /// The command line.
-        line: String,
-    },
+    CommandLine { line: String },
 }
 
 impl Registry {
@@ -138,7 +130,6 @@ impl Registry {
     }
 }
 
-/// Collects drafts and mistakes.
 #[derive(Default)]
 struct Loader {
     drafts: BTreeMap<String, (Draft, String)>,

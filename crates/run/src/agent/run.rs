@@ -27,7 +27,6 @@ pub struct AgentRun {
     /// The agent's version, if it told one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<Version>,
-    /// Our own version.
     pub skillgauge_version: String,
     /// How the agent was called.
     pub call: CallRecord,
@@ -43,12 +42,10 @@ pub struct AgentRun {
 }
 
 impl AgentRun {
-    /// What became of it.
     pub fn outcome(&self) -> Outcome {
         self.transcript.outcome()
     }
 
-    /// Why.
     pub fn reason(&self) -> Reason {
         self.transcript.end.reason
     }
@@ -100,9 +97,7 @@ pub(super) fn millis(time: Duration) -> u64 {
 /// When a run was, and for how long. Times are RFC 3339 in UTC.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunTiming {
-    /// When we began.
     pub started: String,
-    /// When everything was over.
     pub ended: String,
     /// From the one to the other.
     pub total_ms: u64,
@@ -116,7 +111,6 @@ pub struct RunTiming {
     pub overhead_ms: u64,
 }
 
-/// One attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptRecord {
     /// How long we waited before it.
@@ -125,9 +119,7 @@ pub struct AttemptRecord {
     pub started: String,
     /// How long the agent ran.
     pub duration_ms: u64,
-    /// What became of it.
     pub outcome: Outcome,
-    /// Why.
     pub reason: Reason,
     /// What was said about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,9 +136,7 @@ pub struct AttemptRecord {
 /// stand below `/skillgauge`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// How it got the prompt.
     pub prompt: PromptVia,
@@ -164,20 +154,16 @@ pub struct CallRecord {
 pub enum RunNote {
     /// A limit that the agent has no flag for.
     LimitNotPassed {
-        /// The limit.
         limit: String,
     },
     /// What the switch for bundled skills does not do.
     BundledSkills {
-        /// In words.
         text: String,
     },
     /// A link that leads elsewhere, a pipe or the like, which was not copied into the work folder.
     LeftOut {
-        /// Its path.
         path: String,
     },
-    /// No login was found.
     NoLogin,
     /// More logins are there than the one that counts.
     OtherLogins {
@@ -186,7 +172,6 @@ pub enum RunNote {
     },
     /// A secret stood in an output and was taken out.
     SecretInOutput {
-        /// The output.
         path: String,
     },
     /// The agent said a secret in pieces. It was taken out of the transcript, but not out of the lines that would have
@@ -194,22 +179,18 @@ pub enum RunNote {
     NotRecorded,
     /// The agent said more than is kept.
     OutputCut {
-        /// In words.
         text: String,
     },
     /// Processes that still ran after the agent had ended. They were ended.
     Stragglers {
-        /// How many.
         count: u32,
     },
     /// Processes that could not be ended.
     Survivors {
-        /// How many.
         count: u32,
     },
     /// The private folder could not be removed.
     NotRemoved {
-        /// What the system says.
         message: String,
     },
 }
@@ -253,12 +234,9 @@ impl RunNote {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOrigin {
-    /// The agent was run.
     #[default]
     Live,
-    /// It was recorded.
     Replayed {
-        /// The file.
         entry: String,
         /// Whether it was told before, because it was asked for more often than when it was recorded.
         repeated: Repeated,

@@ -18,7 +18,6 @@ pub const ROOT: &str = "/skillgauge";
 /// Shorter texts are not searched for: they occur by chance, and no real key is so short.
 const SHORTEST: usize = 8;
 
-/// Finds and replaces.
 #[derive(Debug)]
 pub(super) struct Scrubber {
     secrets: Vec<Needle>,
@@ -119,7 +118,6 @@ impl Scrubber {
 /// What was in something that was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
-    /// No secret.
     Nothing,
     /// A secret, which is not there any more.
     Secret,

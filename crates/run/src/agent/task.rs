@@ -20,12 +20,10 @@ pub(super) const EVALS: &str = "evals";
 /// One thing to do, once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentTask {
-    /// Who does it.
     pub agent: AgentName,
     /// With which model; the agent's own choice if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is asked.
     pub prompt: String,
     /// The skills that are installed: the one under test and its neighbours, or none.
     #[serde(default)]
@@ -36,7 +34,6 @@ pub struct AgentTask {
     /// Whether the agent's own skills are there, too.
     #[serde(default)]
     pub bundled_skills: BundledSkills,
-    /// When it is enough.
     #[serde(default)]
     pub stop: StopCondition,
     /// When it is too much.
@@ -64,7 +61,6 @@ impl AgentTask {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCondition {
-    /// Not before its end.
     #[default]
     AtEnd,
     /// As soon as it is proven that one of these skills was loaded.
@@ -104,14 +100,12 @@ impl Default for TaskLimits {
     }
 }
 
-/// A skill to install.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSkill {
     /// The name that it is installed under: its own.
     pub name: String,
     /// Where it is on this machine.
     pub folder: PathBuf,
-    /// What it is.
     pub digest: ContentDigest,
     /// Another description to write into the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,24 +117,14 @@ pub struct TaskSkill {
 pub enum SkillError {
     /// There is no SKILL.md that can be read.
     #[error("{folder:?} is not a skill: no SKILL.md that can be read")]
-    NotSkill {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NotSkill { folder: PathBuf },
     /// Neither its name nor its folder's can be the name of a folder.
     #[error("the skill in {folder:?} cannot be installed as {name:?}: such a name is not possible")]
-    BadName {
-        /// The folder.
-        folder: PathBuf,
-        /// The name.
-        name: String,
-    },
+    BadName { folder: PathBuf, name: String },
     /// A file of it cannot be read.
     #[error("the skill in {folder:?} cannot be read")]
     Io {
-        /// The folder.
         folder: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
@@ -214,7 +198,6 @@ pub struct TaskInput {
     pub path: PathBuf,
     /// The folder that it is below on this machine: that of the skill, or the workspace.
     pub root: PathBuf,
-    /// What it is.
     pub digest: ContentDigest,
 }
 
@@ -223,26 +206,14 @@ pub struct TaskInput {
 pub enum InputError {
     /// The path leaves its root, itself or through a link.
     #[error("the input {path:?} is not below {root:?}")]
-    Outside {
-        /// The path.
-        path: PathBuf,
-        /// The root.
-        root: PathBuf,
-    },
+    Outside { path: PathBuf, root: PathBuf },
     /// The path is or holds what an agent must not see.
     #[error("the input {path:?} cannot be given to an agent: {why}")]
-    Forbidden {
-        /// The path.
-        path: PathBuf,
-        /// Why.
-        why: &'static str,
-    },
+    Forbidden { path: PathBuf, why: &'static str },
     /// It cannot be read.
     #[error("the input {path:?} cannot be read")]
     Io {
-        /// The path.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },

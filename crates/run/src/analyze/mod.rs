@@ -15,10 +15,8 @@ use crate::ask_once::{self, Unanswered};
 use crate::iteration::Budget;
 use crate::model::{Model, Purpose};
 
-/// Who analyses.
 #[derive(Clone, Debug)]
 pub struct Analyst {
-    /// The model.
     pub model: Arc<dyn Model>,
     /// The seed of the lines around material.
     pub seed: u64,

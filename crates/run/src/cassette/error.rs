@@ -12,61 +12,37 @@ use super::missing::Missing;
 pub enum CassetteError {
     /// There is no such folder to replay from.
     #[error("no folder {path:?} to replay from; record it first with --record")]
-    NoFolder {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoFolder { path: PathBuf },
     /// A file could not be read or written.
     #[error("{0}")]
     Io(#[from] std::io::Error),
     /// A file is not JSON, or misses what an entry has.
     #[error("{path:?} cannot be read ({detail}): it is cut short or was edited; record it again")]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         detail: String,
     },
     /// A file with the name of an entry is something else.
     #[error("{path:?} is no entry of a cassette: `format` and `version` are missing or different")]
-    NotAnEntry {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAnEntry { path: PathBuf },
     /// A file was written by a newer skillgauge.
     #[error("{path:?} has version {}.{}, and this skillgauge knows up to {known}.x; update it, or record again", found.major, found.minor)]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its version.
         found: RecordVersion,
         /// The newest major version that this build reads.
         known: u64,
     },
     /// A file was changed by hand.
     #[error("{path:?} was edited: {what}")]
-    Edited {
-        /// The file.
-        path: PathBuf,
-        /// What was changed.
-        what: Edited,
-    },
+    Edited { path: PathBuf, what: Edited },
     /// The response in a file is not what the asker understands.
     #[error("the response in {path:?} cannot be read: {detail}; record it again")]
-    Response {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        detail: String,
-    },
+    Response { path: PathBuf, detail: String },
     /// A request or a response has no JSON form.
     #[error("the {what} cannot be written as JSON: {source}")]
-    NotJson {
-        /// Which of the two.
-        what: &'static str,
-        /// Why.
-        source: serde_json::Error,
-    },
+    NotJson { what: &'static str, source: serde_json::Error },
     /// Nothing was recorded for this request.
     #[error("{0}")]
     Missing(Box<Missing>),
@@ -75,9 +51,7 @@ pub enum CassetteError {
 /// What was changed by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edited {
-    /// The request.
     Request,
-    /// The response.
     Response,
 }
 

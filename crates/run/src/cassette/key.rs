@@ -27,7 +27,6 @@ impl Key {
         Self(digest(&text))
     }
 
-    /// The whole key.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -23,9 +23,7 @@ const MAX_SHOWN: usize = 120;
 /// A request that was not recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Who was asked.
     pub kind: EntryKind,
-    /// What for.
     pub purpose: String,
     /// The first line of the prompt, or whatever people recognise the request by.
     pub title: String,
@@ -42,9 +40,7 @@ pub struct Missing {
 /// The entry that is most like a missing request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nearest {
-    /// Its file.
     pub file: String,
-    /// Where it differs.
     pub differences: Vec<Difference>,
     /// How many more differences there are.
     pub more: usize,

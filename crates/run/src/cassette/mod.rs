@@ -53,7 +53,6 @@ pub enum Mode {
     Replay(PathBuf),
 }
 
-/// A cassette.
 #[derive(Debug)]
 pub struct Cassette {
     mode: Mode,
@@ -61,10 +60,8 @@ pub struct Cassette {
     store: Store,
 }
 
-/// What is asked.
 #[derive(Debug)]
 pub struct Question<'q, Q> {
-    /// Who is asked.
     pub kind: EntryKind,
     /// What for: a short label.
     pub purpose: &'q str,
@@ -94,9 +91,7 @@ pub struct Asked {
 pub enum Heard<R> {
     /// Somebody gave it just now.
     Live(R),
-    /// It was recorded.
     Replayed {
-        /// The answer.
         response: R,
         /// The file that it was in, by its name.
         entry: String,
@@ -116,7 +111,6 @@ pub enum Repeated {
 }
 
 impl<R> Heard<R> {
-    /// The answer.
     pub fn into_response(self) -> R {
         match self {
             Self::Live(response) | Self::Replayed { response, .. } => response,
@@ -140,7 +134,6 @@ impl Cassette {
         Ok(Self { mode, secrets, store })
     }
 
-    /// What it is for.
     pub fn mode(&self) -> &Mode {
         &self.mode
     }

@@ -19,7 +19,6 @@ use tokio::runtime::Handle;
 /// A finished run, and what it is checked for.
 #[derive(Clone, Debug)]
 pub struct CheckJob {
-    /// The run's folder.
     pub run_dir: PathBuf,
     /// The checks of its case.
     pub checks: Arc<CompiledChecks>,

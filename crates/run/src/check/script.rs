@@ -43,13 +43,11 @@ const MORE_VARIABLES: [&str; 15] = [
 /// With what scripts are run.
 #[derive(Clone, Debug)]
 pub struct Scripts {
-    /// Watches over each script.
     pub guard: Guard,
     /// The user's variables; only the harmless ones are handed on.
     pub environment: Environment,
     /// How long one may take, see [`SCRIPT_TIMEOUT`].
     pub timeout: Duration,
-    /// Stops what is running.
     pub cancel: CancellationToken,
 }
 

@@ -24,10 +24,8 @@ use crate::ask_once::{self, Unanswered};
 use crate::iteration::Budget;
 use crate::model::{Model, Purpose};
 
-/// Who compares.
 #[derive(Clone, Debug)]
 pub struct Comparator {
-    /// The model.
     pub model: Arc<dyn Model>,
     /// The seed of what is drawn.
     pub seed: u64,
@@ -40,7 +38,6 @@ pub struct Comparator {
 /// What became of one case.
 #[derive(Clone, Debug)]
 pub struct ComparedCase {
-    /// The case.
     pub case: String,
     /// The files; or why there are none.
     pub result: Result<Concluded, String>,
@@ -51,17 +48,13 @@ pub struct ComparedCase {
 /// Whether comparisons that are there already are made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Again {
-    /// They are kept.
     #[default]
     No,
-    /// They are made again.
     Yes,
 }
 
-/// What is compared.
 #[derive(Debug)]
 pub struct CompareRequest<'r> {
-    /// The cases.
     pub pairs: Vec<CasePair>,
     /// The versions, in the order of the runs of each pair.
     pub versions: [VersionNumber; 2],
@@ -69,7 +62,6 @@ pub struct CompareRequest<'r> {
     pub skill: &'r Path,
     /// What is taken out as well.
     pub blinding: Blinding,
-    /// Where comparisons are kept.
     pub store: ComparisonStore,
     /// Whether to make them again.
     pub again: Again,
@@ -95,7 +87,6 @@ pub async fn compare(
     shared.all(request.pairs).await
 }
 
-/// What all cases share.
 struct Shared {
     versions: [VersionNumber; 2],
     skill: PathBuf,

@@ -25,9 +25,7 @@ pub use report::{
 /// Somebody who looks at everything.
 #[derive(Clone, Debug)]
 pub struct Doctor {
-    /// The agents.
     pub registry: Registry,
-    /// The user's variables.
     pub environment: Environment,
     /// What guards programs while they tell their version.
     pub guard: Guard,

@@ -10,36 +10,28 @@ use crate::agent::descriptor::{PromptVia, Source, Version};
 use crate::model::ModelName;
 use crate::model::auto::{Considered as ConsideredModel, Finding};
 
-/// Everything that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Every agent, in the order in which `auto` considers them.
     pub agents: Vec<AgentReport>,
     /// What `--agent auto` means here.
     pub auto_agent: AutoAgent,
-    /// Every kind of model.
     pub models: Vec<ModelReport>,
     /// What `--judge auto` means here.
     pub auto_model: AutoModel,
 }
 
-/// One agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentReport {
-    /// Its name.
     pub name: AgentName,
-    /// What it is.
     pub about: String,
     /// Where its descriptor comes from.
     pub source: Source,
-    /// How it stands with it.
     pub standing: Standing,
-    /// The program.
     pub program: Option<PathBuf>,
     /// The launcher that it lies behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<PathBuf>,
-    /// Its version.
     pub version: Option<Version>,
     /// The oldest version that works.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +42,6 @@ pub struct AgentReport {
     pub prompt: PromptVia,
     /// Where skills are installed, below the work folder.
     pub skills: String,
-    /// Where its login is.
     pub login: LoginReport,
     /// What keeps it from being used, and how to change that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +55,6 @@ pub struct AgentReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It can be used.
     Ready,
     /// It is there, and nobody is logged in.
     NoLogin,
@@ -87,12 +77,10 @@ pub struct LoginReport {
     pub unusable: Vec<String>,
 }
 
-/// A login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundAt {
     /// The name of a variable, or the path of a file.
     pub place: String,
-    /// What it is.
     pub about: String,
 }
 
@@ -105,12 +93,10 @@ pub struct AutoAgent {
     pub considered: Vec<Considered>,
 }
 
-/// One kind of model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelReport {
     /// What stands before the colon.
     pub provider: String,
-    /// What it is.
     pub about: String,
     /// A name that it understands.
     pub example: String,
@@ -126,7 +112,6 @@ pub struct ModelReport {
 pub struct AutoModel {
     /// The model; absent when none can be used.
     pub chosen: Option<ModelName>,
-    /// Those that were considered.
     pub considered: Vec<ConsideredModel>,
     /// What would help, when none can be used.
     #[serde(skip_serializing_if = "Option::is_none")]

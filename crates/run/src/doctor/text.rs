@@ -14,7 +14,6 @@ const NAME: usize = 12;
 const WHAT: usize = 10;
 
 impl Standing {
-    /// In words.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ready => "ready",
@@ -27,7 +26,6 @@ impl Standing {
 }
 
 impl Report {
-    /// The report as text.
     pub fn text(&self) -> String {
         let mut lines = Lines::default();
         lines.heading("Agents");

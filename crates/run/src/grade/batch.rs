@@ -41,7 +41,6 @@ pub enum NotGraded {
     /// A limit on what may be spent was reached.
     #[error("{0}")]
     Budget(String),
-    /// The user stopped us.
     #[error("it was cancelled")]
     Cancelled,
     /// The judge did not answer.
@@ -53,7 +52,6 @@ pub enum NotGraded {
     /// The grading cannot be written.
     #[error(transparent)]
     Unwritable(#[from] WorkspaceError),
-    /// A bug of ours.
     #[error("an internal error stopped it: {0}")]
     Internal(String),
 }

@@ -19,18 +19,14 @@ const MAX_DEPTH: usize = 4;
 /// What the caller names instead of what an iteration kept.
 #[derive(Clone, Debug, Default)]
 pub struct Instead {
-    /// The suite.
     pub suite: Option<PathBuf>,
-    /// The skill.
     pub skill: Option<PathBuf>,
 }
 
 /// A stored run that can be graded.
 #[derive(Clone, Debug)]
 pub struct GradeTask {
-    /// Which run it is.
     pub id: RunId,
-    /// Its folder.
     pub run: RunDir,
     /// The iteration that it belongs to.
     pub iteration: Iteration,
@@ -51,35 +47,21 @@ pub struct GradeTask {
 pub enum FindError {
     /// There is nothing.
     #[error("there is no run in {}", path.display())]
-    NoRuns {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoRuns { path: PathBuf },
     /// A folder is called like a run and lies elsewhere.
     #[error("{} is no run of an iteration; expected <iteration>/eval-<id>/<configuration>/run-<number>", path.display())]
-    NotInIteration {
-        /// The folder.
-        path: PathBuf,
-    },
+    NotInIteration { path: PathBuf },
     /// A file or folder cannot be read.
     #[error("{}: {}", path.display(), in_words(source))]
     Io {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: std::io::Error,
     },
-    /// The suite is nowhere.
     #[error("{} has no suite.json, which would be the suite that it was run with", iteration.display())]
-    NoSuite {
-        /// The iteration.
-        iteration: PathBuf,
-    },
-    /// The suite is none.
+    NoSuite { iteration: PathBuf },
     #[error("{}: {source}", path.display())]
     BadSuite {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
@@ -90,12 +72,7 @@ pub enum FindError {
     Workspace(#[from] WorkspaceError),
     /// The suite has no such case.
     #[error("{} is a run of the case `{case}`, which the suite does not have", path.display())]
-    NoCase {
-        /// The run.
-        path: PathBuf,
-        /// The case.
-        case: String,
-    },
+    NoCase { path: PathBuf, case: String },
 }
 
 impl FindError {
@@ -179,7 +156,6 @@ fn version_folder(workspace: &Path, version: u64) -> PathBuf {
     workspace.join(format!("v{version}")).join("skill")
 }
 
-/// What an iteration kept.
 struct Kept {
     iteration: Iteration,
     record: Option<IterationRecord>,

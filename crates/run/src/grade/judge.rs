@@ -19,14 +19,11 @@ use crate::model::Model;
 /// The seed of the lines around material when nobody says.
 const SEED: u64 = 42;
 
-/// Who judges.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// The model.
     pub model: Arc<dyn Model>,
     /// How often it is asked; the majority decides.
     pub votes: NonZeroU32,
-    /// The prompts.
     pub templates: Templates,
     /// How much it is shown.
     pub budget: Budget,
@@ -106,14 +103,7 @@ pub enum Caution {
         model: String,
     },
     /// Some votes have no answer; a majority has.
-    FailedVotes {
-        /// How many.
-        failed: u32,
-        /// Of how many.
-        wanted: u32,
-        /// Why, each reason once.
-        why: String,
-    },
+    FailedVotes { failed: u32, wanted: u32, why: String },
     /// The run has no transcript.
     NoTranscript,
     /// The run has no folder for outputs.

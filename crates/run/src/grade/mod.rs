@@ -48,7 +48,6 @@ pub use stored::{StoredRun, StoredRunError};
 /// A run that is to be graded.
 #[derive(Clone, Copy, Debug)]
 pub struct GradeInput<'r> {
-    /// The suite.
     pub suite: &'r Suite,
     /// The case of the suite.
     pub case: Case<'r>,
@@ -60,7 +59,6 @@ pub struct GradeInput<'r> {
     pub structural: Option<&'r Structural>,
     /// What the run did, in numbers.
     pub metrics: Option<&'r Metrics>,
-    /// How long it took.
     pub timing: Option<&'r Timing>,
     /// The skill that was tested; a `cases` grading says how it keeps to the conventions.
     pub skill_dir: Option<&'r Path>,

@@ -15,15 +15,12 @@ const MAX_BYTES: u64 = 64 << 20;
 /// What the folder of a run has to say.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
-    /// The folder.
     pub dir: RunDir,
-    /// What the agent did.
     pub transcript: Option<Transcript>,
     /// What the structural checks found.
     pub structural: Option<Structural>,
     /// What it did, in numbers.
     pub metrics: Option<Metrics>,
-    /// How long it took.
     pub timing: Option<Timing>,
 }
 
@@ -33,10 +30,8 @@ pub enum StoredRunError {
     /// A file cannot be read.
     #[error("a file of the run cannot be read: {0}")]
     Unreadable(#[source] std::io::Error),
-    /// The transcript is broken.
     #[error("{} is not a transcript: {source}", path.display())]
     Transcript {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         #[source]

@@ -17,17 +17,11 @@ pub enum BaselineRefused {
     Unknown {
         /// The number that was asked for.
         number: u64,
-        /// Those that there are.
         known: Vec<u64>,
     },
     /// The earlier iteration measured something else.
     #[error("the baseline of iteration-{number} cannot be used: {}", reasons.join("; "))]
-    Differs {
-        /// The iteration.
-        number: u64,
-        /// What differs.
-        reasons: Vec<String>,
-    },
+    Differs { number: u64, reasons: Vec<String> },
     /// A file cannot be read or written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),

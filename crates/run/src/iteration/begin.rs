@@ -15,7 +15,6 @@ use super::prepare::Prepared;
 pub enum Continuation {
     /// Go on with it if it measures the same, else begin a new one.
     IfSame,
-    /// Only go on.
     Required,
     /// Begin a new one whatever is unfinished.
     Never,
@@ -24,9 +23,7 @@ pub enum Continuation {
 /// An iteration that can be filled.
 #[derive(Debug)]
 pub struct Begun {
-    /// The iteration.
     pub iteration: Iteration,
-    /// What it measures.
     pub record: IterationRecord,
     /// Whether it was begun earlier.
     pub resumed: bool,
@@ -42,18 +39,10 @@ pub enum BeginError {
     Workspace(#[from] WorkspaceError),
     /// There is nothing to go on with.
     #[error("there is no unfinished iteration in {}", root.display())]
-    NothingToResume {
-        /// The workspace.
-        root: std::path::PathBuf,
-    },
+    NothingToResume { root: std::path::PathBuf },
     /// What was not finished measures something else.
     #[error("iteration-{number} cannot be gone on with: {}", differences.join("; "))]
-    Differs {
-        /// The iteration.
-        number: u64,
-        /// What is different now.
-        differences: Vec<String>,
-    },
+    Differs { number: u64, differences: Vec<String> },
 }
 
 impl BeginError {

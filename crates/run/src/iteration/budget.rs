@@ -10,12 +10,9 @@ pub struct Budget {
     spent: Mutex<Spent>,
 }
 
-/// What was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// Calls of agents.
     pub agent_calls: u64,
-    /// Calls of models.
     pub model_calls: u64,
     /// US dollars that are known to be spent.
     pub cost_usd: f64,
@@ -24,14 +21,12 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// All calls.
     pub fn calls(&self) -> u64 {
         self.agent_calls + self.model_calls
     }
 }
 
 impl Budget {
-    /// With limits, or without.
     pub fn new(max_calls: Option<u64>, max_cost: Option<f64>) -> Self {
         Self { max_calls, max_cost, spent: Mutex::default() }
     }

@@ -42,12 +42,9 @@ pub trait Evaluate: Send + Sync + 'static {
 /// An evaluation under way. The error is what kept it from a grading, for people.
 pub type Evaluating = Pin<Box<dyn Future<Output = Result<Evaluated, String>> + Send>>;
 
-/// What an evaluation found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Expectations that passed.
     pub passed: u64,
-    /// Expectations that were decided.
     pub total: u64,
     /// Whether the gate stopped it before the judge.
     pub gated: bool,
@@ -60,17 +57,13 @@ pub struct Evaluated {
 /// With what an iteration is carried out.
 #[derive(Debug)]
 pub struct Means<E> {
-    /// Carries out tasks.
     pub executor: Arc<Executor>,
-    /// Checks and grades.
     pub evaluate: Arc<E>,
     /// How many run at once, at most; as many are graded at once.
     pub jobs: u32,
     /// When an attempt is made again.
     pub retry: RetryRules,
-    /// What may be spent.
     pub budget: Arc<Budget>,
-    /// Stops everything.
     pub cancel: CancellationToken,
 }
 
@@ -87,7 +80,6 @@ pub struct Driven {
     pub judge_errors: u64,
     /// Why nothing more was started, if so.
     pub stopped: Option<String>,
-    /// What was spent.
     pub spent: Spent,
 }
 

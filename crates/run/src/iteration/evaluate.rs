@@ -25,36 +25,28 @@ use crate::grade::{self, GradeInput, Graded, GradingFile, Judge, StoredRun};
 /// What checks and grades need.
 #[derive(Debug)]
 pub struct EvaluatorSettings {
-    /// The suite.
     pub suite: Suite,
     /// The checks of each case, in the order of the suite.
     pub checks: Vec<CompiledChecks>,
     /// The judge; nobody judges without one.
     pub judge: Option<Judge>,
-    /// The skill's folder.
     pub skill: PathBuf,
     /// The folder that the suite's input files are found in.
     pub inputs_from: PathBuf,
-    /// The skill's name.
     pub skill_name: String,
-    /// The skill's version.
     pub version: u64,
     /// What the runs of `old_skill` are about; none when there are none, or when it is not at hand.
     pub old: Option<OldSkill>,
-    /// The workspace.
     pub workspace: Workspace,
     /// Runs the scripts of checks.
     pub scripts: Scripts,
-    /// What may be spent.
     pub budget: Arc<Budget>,
 }
 
 /// An earlier version of the skill, as the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldSkill {
-    /// Its folder.
     pub folder: PathBuf,
-    /// Its number.
     pub version: u64,
 }
 
@@ -96,12 +88,10 @@ impl Evaluator {
 pub struct GradedWhen {
     /// Whether its case has structural checks.
     pub has_checks: bool,
-    /// Whether somebody judges.
     pub has_judge: bool,
 }
 
 impl GradedWhen {
-    /// Whether that is so.
     pub fn holds(&self, run: &RunDir) -> bool {
         if self.has_checks && !run.structural_file().is_file() {
             return false;

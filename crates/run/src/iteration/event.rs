@@ -23,22 +23,17 @@ pub enum IterationEvent {
     },
     /// An attempt at a run begins.
     RunStarted {
-        /// The run.
         id: RunId,
         /// Which attempt, from 1.
         attempt: u32,
     },
     /// A run is over and stored.
     RunEnded {
-        /// The run.
         id: RunId,
-        /// What became of it.
         outcome: Outcome,
-        /// Why.
         reason: Reason,
         /// How long the agent worked.
         seconds: f64,
-        /// Tokens, if known.
         tokens: Option<u64>,
         /// US dollars, if known.
         cost_usd: Option<f64>,
@@ -50,18 +45,13 @@ pub enum IterationEvent {
     },
     /// A run could not be carried out or kept.
     RunLost {
-        /// The run.
         id: RunId,
-        /// Why.
         message: String,
     },
     /// A run was checked and graded.
     Graded {
-        /// The run.
         id: RunId,
-        /// Expectations that passed.
         passed: u64,
-        /// Expectations that were decided.
         total: u64,
         /// Whether the gate stopped it before the judge.
         gated: bool,
@@ -70,24 +60,18 @@ pub enum IterationEvent {
     },
     /// A run could not be graded.
     NotGraded {
-        /// The run.
         id: RunId,
-        /// Why.
         message: String,
     },
     /// Something that a reader should know before believing the results; told once.
     Warned {
-        /// What.
         message: String,
     },
-    /// Nothing more is started.
     Stopped {
-        /// Why.
         why: String,
     },
     /// Everything is done that will be done now.
     Finished {
-        /// Runs that are results.
         results: usize,
         /// Runs of the plan that are not.
         missing: usize,
@@ -123,7 +107,6 @@ impl<'a> Teller<'a> {
         Ok(Self { journal: iteration.journal()?, on_event })
     }
 
-    /// Tells one event.
     pub fn tell(&mut self, event: &IterationEvent) -> Result<(), WorkspaceError> {
         let noted = self.journal.append(&Timed { time: timestamp(SystemTime::now()), event });
         (self.on_event)(event);

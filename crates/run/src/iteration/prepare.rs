@@ -17,7 +17,6 @@ use crate::agent::{AgentTask, InputError, SkillError, TaskSkill};
 /// What a user asks for.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The skill's folder.
     pub skill: PathBuf,
     /// The folder that the suite's input files are found in: the skill's own, or that of the present skill when a stored
     /// version is run, so that all versions get the same files.
@@ -28,9 +27,7 @@ pub struct Request {
     pub next_version: u64,
     /// The hash of the skill's files, as a stored version of them has it; none when nobody could tell.
     pub content_hash: Option<String>,
-    /// The workspace's folder.
     pub workspace: PathBuf,
-    /// The suite.
     pub suite: Suite,
     /// The cases to run, by id; all if empty.
     pub cases: Vec<String>,
@@ -50,22 +47,14 @@ pub struct Request {
     pub baseline: Option<BaselineRequest>,
     /// The longest that one attempt may take.
     pub timeout: Duration,
-    /// The seed.
     pub seed: u64,
 }
 
 /// What the skill is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BaselineRequest {
-    /// Nothing.
     Without,
-    /// An earlier version.
-    Old {
-        /// Its number.
-        version: u64,
-        /// Its folder.
-        folder: PathBuf,
-    },
+    Old { version: u64, folder: PathBuf },
 }
 
 /// Why nothing can be run.
@@ -76,10 +65,7 @@ pub enum PrepareError {
     Skill(#[from] SkillError),
     /// Input files that cannot be given to an agent.
     #[error("{}", errors.iter().map(|(case, error)| format!("case {case}: {error}")).collect::<Vec<_>>().join("\n"))]
-    Inputs {
-        /// Each with its case.
-        errors: Vec<(String, InputError)>,
-    },
+    Inputs { errors: Vec<(String, InputError)> },
     /// There is nothing to run.
     #[error("there is no case to run")]
     NoCases,
@@ -88,24 +74,19 @@ pub enum PrepareError {
 /// One run: all that a machine needs to carry it out, the files excepted, which are named by digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// Which run.
     pub id: RunId,
     /// What is asked of the agent.
     pub task: AgentTask,
 }
 
-/// What will be run.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// What decides the results.
     pub record: IterationRecord,
-    /// The suite.
     pub suite: Suite,
     tasks: BTreeMap<(String, String), AgentTask>,
 }
 
 impl Prepared {
-    /// The plan.
     pub fn plan(&self) -> Plan {
         skillgauge_core::workspace::Iteration::plan(&self.record)
     }

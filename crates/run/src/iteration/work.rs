@@ -52,7 +52,6 @@ fn chain(error: &ExecuteError) -> String {
     text
 }
 
-/// Carries out runs.
 #[derive(Debug)]
 pub(super) struct RunWork {
     pub(super) executor: Arc<Executor>,

@@ -20,7 +20,6 @@ const CANDIDATES: [(ProviderKind, &str); 4] = [
 /// What `auto` chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Choice {
-    /// The model.
     pub model: ModelName,
     /// Every model that was considered, the most wanted first.
     pub considered: Vec<Considered>,
@@ -29,7 +28,6 @@ pub struct Choice {
 /// A model that `auto` considered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Considered {
-    /// The model.
     pub model: ModelName,
     /// What speaks for or against it.
     pub finding: Finding,
@@ -41,20 +39,15 @@ pub struct Considered {
 pub enum Finding {
     /// A variable with a key.
     Key {
-        /// Its name.
         variable: String,
     },
-    /// A program.
     Program {
-        /// Its name.
         program: String,
         /// The variable that holds a login for it; without one, the program has its own, or none.
         #[serde(skip_serializing_if = "Option::is_none")]
         login: Option<String>,
     },
-    /// Nothing.
     Missing {
-        /// What would help.
         hint: String,
     },
     /// A server of one's own, whose models nobody can know.
@@ -74,7 +67,6 @@ impl Finding {
     }
 }
 
-/// Chooses a model.
 pub fn choose(access: &Access) -> Result<Choice, ModelError> {
     let considered: Vec<Considered> = CANDIDATES
         .into_iter()

@@ -21,130 +21,82 @@ use crate::pool::Problem;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "error", rename_all = "snake_case")]
 pub enum ModelError {
-    /// There is no key.
     #[error("no key for `{provider}`: set {variable}")]
     NoKey {
-        /// The provider.
         provider: String,
         /// The variable that should hold it.
         variable: String,
     },
-    /// The key was refused.
     #[error("the key was refused ({status}): {message}")]
-    BadKey {
-        /// HTTP status.
-        status: u16,
-        /// What the service says.
-        message: String,
-    },
+    BadKey { status: u16, message: String },
     /// A CLI is not logged in.
     #[error("`{program}` is not logged in: {message}")]
-    NotLoggedIn {
-        /// The program.
-        program: String,
-        /// What it says.
-        message: String,
-    },
+    NotLoggedIn { program: String, message: String },
     /// The account has no credit, or its quota is used up for good.
     #[error("the account has no credit: {message}")]
-    NoCredit {
-        /// What the service says.
-        message: String,
-    },
+    NoCredit { message: String },
     /// The service does not know the model, or the address.
     #[error("no model `{model}` there: {message}; check the name and the base URL")]
     UnknownModel {
         /// The name that was asked for.
         model: String,
-        /// What the service says.
         message: String,
     },
-    /// Too many requests.
     #[error("rate limited: {message}")]
     RateLimited {
-        /// What the service says.
         message: String,
         /// How long the service wants us to wait.
         retry_after_ms: Option<u64>,
     },
     /// The plan behind a login is used up until it resets.
     #[error("the plan is used up: {message}")]
-    UsedUp {
-        /// What the program says.
-        message: String,
-    },
-    /// The service is overloaded.
+    UsedUp { message: String },
     #[error("the service is overloaded: {message}")]
     Overloaded {
-        /// What the service says.
         message: String,
         /// How long the service wants us to wait.
         retry_after_ms: Option<u64>,
     },
-    /// The service failed.
     #[error("the service failed ({status}): {message}")]
     Server {
-        /// HTTP status.
         status: u16,
-        /// What the service says.
         message: String,
         /// How long the service wants us to wait.
         retry_after_ms: Option<u64>,
     },
     /// The service rejects the request as it is.
     #[error("the request was rejected ({status}): {message}")]
-    BadRequest {
-        /// HTTP status.
-        status: u16,
-        /// What the service says.
-        message: String,
-    },
-    /// It took too long.
+    BadRequest { status: u16, message: String },
     #[error("{phase} took longer than {limit_ms} ms")]
     Timeout {
-        /// What took too long.
         phase: Phase,
         /// How long it was given.
         limit_ms: u64,
     },
     /// There is no connection, or it broke before anything came.
     #[error("no connection: {detail}")]
-    Connection {
-        /// What the network says.
-        detail: String,
-    },
+    Connection { detail: String },
     /// The answer of the service is not what its protocol promises.
     #[error("the service answered with something else: {detail}")]
     Malformed {
         /// What is wrong with it.
         detail: String,
-        /// How it begins.
         excerpt: String,
     },
     /// The answer of the service ended too early.
     #[error("the answer was cut off after {received} bytes: {detail}")]
-    Cut {
-        /// How much came.
-        received: u64,
-        /// What the network says.
-        detail: String,
-    },
+    Cut { received: u64, detail: String },
     /// The answer of the service, or the output of the program, is too large.
     #[error("the answer is larger than {limit} bytes")]
     TooLarge {
         /// The most that is read.
         limit: u64,
     },
-    /// The model refused.
     #[error("the model refused: {message}")]
-    Refusal {
-        /// What it says.
-        message: String,
-    },
+    Refusal { message: String },
     /// The model ran into the limit on its output.
     #[error("the answer was cut at the limit of {max_output_tokens} output tokens")]
     OutputCut {
-        /// The limit.
         max_output_tokens: u32,
         /// What there is of the answer.
         text: String,
@@ -154,23 +106,17 @@ pub enum ModelError {
     Answer {
         /// What is wrong with it.
         problems: Vec<String>,
-        /// The answer.
         text: String,
     },
     /// The program is not there.
     #[error("no program `{program}`")]
-    NoProgram {
-        /// Its name.
-        program: String,
-    },
+    NoProgram { program: String },
     /// The program could not be started, or ended badly.
     #[error("`{program}` failed{}: {message}", ended(exit.as_ref()))]
     Program {
-        /// Its name.
         program: String,
         /// How it ended; absent when it was never started.
         exit: Option<ExitStatus>,
-        /// What it says.
         message: String,
         /// Whether it says that another attempt may help.
         chance: Chance,
@@ -178,17 +124,13 @@ pub enum ModelError {
     /// A setting cannot be used: an address, a proxy, the certificates of the system.
     #[error("{setting} cannot be used: {detail}")]
     Setting {
-        /// Which.
         setting: String,
         /// What is wrong with it.
         detail: String,
     },
     /// `auto` found nothing.
     #[error("no model found; {}", hints.join("; or "))]
-    NothingFound {
-        /// What would help.
-        hints: Vec<String>,
-    },
+    NothingFound { hints: Vec<String> },
     /// The cassette has no answer to this request.
     #[error("{0}")]
     ReplayMissing(Box<Missing>),
@@ -200,11 +142,9 @@ pub enum ModelError {
     },
 }
 
-/// What took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// To connect.
     Connect,
     /// To the first byte of the answer.
     FirstByte,
@@ -246,7 +186,6 @@ impl ModelError {
         Self::NoKey { provider: provider.to_string(), variable: variable.to_owned() }
     }
 
-    /// Something took too long.
     pub(super) fn timeout(phase: Phase, limit: Duration) -> Self {
         Self::Timeout { phase, limit_ms: millis(limit) }
     }
@@ -328,9 +267,7 @@ impl ModelError {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{error}")]
 pub struct Failure {
-    /// Why.
     pub error: ModelError,
-    /// Every attempt, in order.
     pub attempts: Vec<Attempt>,
     /// Tokens of the answers that came and could not be used; absent when nobody counted any.
     #[serde(skip_serializing_if = "Option::is_none")]

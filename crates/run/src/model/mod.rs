@@ -47,7 +47,6 @@ pub use secret::{BASE_VARIABLES, Environment, REDACTED, Secret};
 pub use taped::open;
 pub use tool::{CalledTool, OfferedTool};
 
-/// Something that answers.
 pub trait Model: Send + Sync + fmt::Debug {
     /// Its name; for a recorded model the one that the user wrote.
     fn name(&self) -> &ModelName;

@@ -8,10 +8,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProviderKind {
-    /// Anthropic's Messages API.
     Anthropic,
     /// OpenAI's chat completions, or any server that speaks them.
     OpenAi,
@@ -19,7 +17,6 @@ pub enum ProviderKind {
     Claude,
     /// Codex, with the login that the user has.
     Codex,
-    /// Any program.
     Command,
 }
 
@@ -51,14 +48,11 @@ impl fmt::Display for ProviderKind {
     }
 }
 
-/// The name of a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ModelName {
-    /// Whatever is there.
     Auto,
     /// A model of a provider.
     Of {
-        /// Who answers.
         provider: ProviderKind,
         /// The provider's own name for it; for `command` the command line.
         name: String,
@@ -76,22 +70,15 @@ pub enum ModelNameError {
         "`{text}` does not say who answers; write `PROVIDER:{text}` with one of {}, or `auto`",
         prefixes()
     )]
-    NoProvider {
-        /// The text.
-        text: String,
-    },
+    NoProvider { text: String },
     /// The provider is none that we know.
     #[error("no provider `{prefix}`; the providers are {}", prefixes())]
     UnknownProvider {
         /// What stands before the colon.
         prefix: String,
     },
-    /// Nothing follows the colon.
     #[error("`{provider}:` needs a name after the colon")]
-    NoName {
-        /// The provider.
-        provider: ProviderKind,
-    },
+    NoName { provider: ProviderKind },
 }
 
 fn prefixes() -> String {

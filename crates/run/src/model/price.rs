@@ -19,9 +19,7 @@ pub const PRICES_AS_OF: &str = "2026-11-15";
 pub struct Price {
     /// Input that no cache served.
     pub input: f64,
-    /// Output, reasoning included.
     pub output: f64,
-    /// Input from a cache.
     pub cache_read: f64,
     /// Input that was written to a cache.
     pub cache_write: f64,
@@ -71,7 +69,6 @@ impl Price {
     }
 }
 
-/// Whether list prices hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vendor {
     /// The address is the vendor's own.

@@ -107,15 +107,12 @@ fn usual_retries() -> RetryRules {
     rules
 }
 
-/// A provider.
 pub struct Provider {
-    /// Who it is.
     pub kind: ProviderKind,
     /// What it is, for people.
     pub about: &'static str,
     /// A name that it understands.
     pub example: &'static str,
-    /// What it needs.
     pub needs: &'static [Need],
     connect: fn(&str, &Access) -> Result<Connection, ModelError>,
 }
@@ -126,13 +123,11 @@ type Connection = (Box<dyn Wire>, LimitName);
 /// Something that a provider needs or can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// One of these variables.
     OneOf(&'static [&'static str]),
     /// One of these variables, unless that one is set: a server of one's own often wants no key.
     OneOfUnless(&'static [&'static str], &'static str),
     /// This variable changes the address.
     Address(&'static str),
-    /// This program.
     Program(&'static str),
     /// One of these variables holds a login; without any, the program's own login is used.
     Login(&'static [&'static str]),

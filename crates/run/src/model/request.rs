@@ -26,7 +26,6 @@ impl Purpose {
         Self(label)
     }
 
-    /// The label.
     pub fn as_str(&self) -> &'static str {
         self.0
     }
@@ -35,7 +34,6 @@ impl Purpose {
 /// What kind of answer is wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// Text.
     Text,
     /// JSON that fits a schema.
     Json(AnswerSchema),
@@ -45,18 +43,14 @@ pub enum Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Anthropic's Messages API.
     AnthropicMessages,
-    /// OpenAI's Responses API.
     OpenaiResponses,
 }
 
 /// A request that somebody else made, sent as it is: the rest of the question only says what it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verbatim {
-    /// What it speaks.
     pub protocol: Protocol,
-    /// The whole body.
     pub body: Value,
     /// Headers that the body needs.
     pub headers: Vec<(String, String)>,
@@ -67,7 +61,6 @@ pub struct Verbatim {
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What it is for.
     pub purpose: Purpose,
     /// The system text; none when blank.
     pub system: String,

@@ -21,7 +21,6 @@ const SHORTEST: usize = 8;
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a text in.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

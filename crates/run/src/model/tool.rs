@@ -9,7 +9,6 @@ use serde_json::Value;
 /// A tool that a model may call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedTool {
-    /// Its name.
     pub name: String,
     /// What it does and when to use it.
     pub description: String,
@@ -20,7 +19,6 @@ pub struct OfferedTool {
 /// A tool that a model called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalledTool {
-    /// Its name.
     pub name: String,
     /// What it was given; a text when it was not JSON.
     pub input: Value,

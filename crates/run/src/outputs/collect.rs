@@ -16,7 +16,6 @@ use super::walk::{Extent, Found, walk};
 /// How much is kept. What is over leaves a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectLimits {
-    /// Bytes of one file.
     pub file_bytes: u64,
     /// Bytes of all files together.
     pub total_bytes: u64,
@@ -46,18 +45,14 @@ pub enum OutputsError {
     /// A folder for the outputs cannot be made.
     #[error("cannot make the folder {path:?} for outputs")]
     Folder {
-        /// The folder.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
     /// An output cannot be written.
     #[error("cannot write the output {path:?}")]
     Write {
-        /// Where it should go.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
@@ -371,7 +366,6 @@ impl Collector<'_> {
 enum Source {
     /// A regular file of so many bytes.
     File(PathBuf, u64),
-    /// Nowhere, for this reason.
     Other(Stored),
 }
 

@@ -12,7 +12,6 @@ use super::walk::Scope;
 /// Links in a row that are followed; the kernel's limit, too.
 const MOST_HOPS: usize = 40;
 
-/// Where a link leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leads {
     /// To a regular file of the work folder, by its real path, of so many bytes.

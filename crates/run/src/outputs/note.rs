@@ -14,88 +14,35 @@ const MAX_NOTES: usize = 100;
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
     /// The work folder itself is gone or cannot be listed.
-    NoWorkFolder {
-        /// What the system says.
-        message: String,
-    },
+    NoWorkFolder { message: String },
     /// A file is larger than one file may be.
-    FileTooLarge {
-        /// The file.
-        path: OutputPath,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
+    FileTooLarge { path: OutputPath, bytes: u64, limit: u64 },
     /// Files did not fit into what all files together may have.
-    TotalReached {
-        /// How many files.
-        files: u64,
-        /// Their size.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TotalReached { files: u64, bytes: u64, limit: u64 },
     /// There were more changes than are listed.
     TooManyFiles {
         /// How many are not listed and not copied.
         left_out: u64,
-        /// The limit.
         limit: u64,
     },
     /// The folder has more entries than are looked at; what follows in the order of names is unknown.
-    TooManyEntries {
-        /// The limit.
-        limit: u64,
-    },
+    TooManyEntries { limit: u64 },
     /// A file could not be read.
-    Unreadable {
-        /// The file.
-        path: OutputPath,
-        /// What the system says.
-        message: String,
-    },
+    Unreadable { path: OutputPath, message: String },
     /// A folder could not be listed; what is in it is unknown.
-    FolderUnreadable {
-        /// The folder.
-        path: OutputPath,
-        /// What the system says.
-        message: String,
-    },
+    FolderUnreadable { path: OutputPath, message: String },
     /// A file could not be stored under its name.
-    NotStorable {
-        /// The file.
-        path: OutputPath,
-        /// What the system says.
-        message: String,
-    },
+    NotStorable { path: OutputPath, message: String },
     /// A symbolic link was recorded and not followed.
-    Symlink {
-        /// The link.
-        path: OutputPath,
-        /// Where it points.
-        target: OutputPath,
-    },
+    Symlink { path: OutputPath, target: OutputPath },
     /// A pipe, socket or device was recorded and not opened.
-    Special {
-        /// Where it is.
-        path: OutputPath,
-    },
+    Special { path: OutputPath },
     /// The name is not UTF-8.
-    NameNotText {
-        /// The file.
-        path: OutputPath,
-    },
+    NameNotText { path: OutputPath },
     /// The file was too large to compare by content; it was touched and counts as changed.
-    NotCompared {
-        /// The file.
-        path: OutputPath,
-    },
+    NotCompared { path: OutputPath },
     /// There are more notes than are kept.
-    MoreNotes {
-        /// How many more.
-        count: u64,
-    },
+    MoreNotes { count: u64 },
 }
 
 impl fmt::Display for Note {

@@ -19,7 +19,6 @@ impl OutputPath {
         Self(path.into())
     }
 
-    /// The path.
     pub fn as_path(&self) -> &Path {
         &self.0
     }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::note::Note;
 use super::path::OutputPath;
 
-/// What a run produced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outputs {
     /// What is different from before, in the order of paths.
@@ -41,7 +40,6 @@ pub struct Unlisted {
 }
 
 impl Unlisted {
-    /// Whether everything is listed.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -57,7 +55,6 @@ fn is_zero(number: &u64) -> bool {
 pub struct OutputFile {
     /// Where it is, below the work folder and below `outputs/`.
     pub path: OutputPath,
-    /// What happened to it.
     pub change: Change,
     /// What it is; for a deleted one, what it was.
     pub kind: Kind,
@@ -83,9 +80,7 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A regular file.
     File,
-    /// A symbolic link.
     Symlink {
         /// Where it points, as it is written in the link.
         target: OutputPath,

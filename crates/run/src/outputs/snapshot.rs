@@ -63,7 +63,6 @@ enum Freshness {
     Settled,
 }
 
-/// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Same,

@@ -41,7 +41,6 @@ struct State {
 /// How the work under a permit went, as far as the number of jobs is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It went well.
     Success,
     /// There were too many requests.
     Pressure {

@@ -15,14 +15,12 @@ use skillgauge_format::transcript::Reason;
 /// What kept an attempt from its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// What it was.
     pub cause: Cause,
     /// How long the service asked us to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
 }
 
-/// Who failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -59,7 +57,6 @@ impl Problem {
 /// What to do about a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// It stays.
     Never,
     /// Try again after a while.
     Backoff,
@@ -85,7 +82,6 @@ const TABLE: [Row; 12] = [
     (Reason::Other, Rule::Never, Rule::Backoff),
 ];
 
-/// When to try again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryRules {
     column: Column,
@@ -202,7 +198,6 @@ impl Retries {
 pub struct Attempt {
     /// Which one, from 1.
     pub number: u32,
-    /// How long it took.
     pub took: Duration,
     /// What kept it from its result, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

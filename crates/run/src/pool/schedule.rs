@@ -45,7 +45,6 @@ pub trait Work: Send + Sync + 'static {
 pub struct Done<I, O> {
     /// Its place in the list.
     pub index: usize,
-    /// The item.
     pub item: Arc<I>,
     /// What the last attempt gave.
     pub output: Result<O, Panicked>,
@@ -57,7 +56,6 @@ pub struct Done<I, O> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an internal error stopped this item: {message}")]
 pub struct Panicked {
-    /// What the panic said.
     pub message: String,
 }
 

@@ -31,9 +31,7 @@ const PATCH_TOOL: &str = "apply_patch";
 /// What a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApiAsk {
-    /// The model.
     pub model: ModelName,
-    /// The query.
     pub prompt: String,
     /// The names of the skills that can be loaded.
     pub skills: Vec<String>,
@@ -69,7 +67,6 @@ impl ApiAsk {
         }
     }
 
-    /// The request.
     pub(super) fn request(&self) -> Request {
         let timeout = Duration::from_millis(self.timeout_ms);
         match &self.offer {
@@ -106,7 +103,6 @@ impl ApiAsk {
         request
     }
 
-    /// What a response shows.
     pub(super) fn observe(&self, response: &Response) -> Observation {
         let asked: Vec<String> = match &self.offer {
             Offer::Captured(captured) if captured.protocol == Protocol::OpenaiResponses => {
@@ -145,7 +141,6 @@ fn asked_skill(call: &CalledTool) -> Option<&str> {
     (call.name == SKILL_TOOL).then(|| call.input["skill"].as_str()).flatten()
 }
 
-/// Every text in a value.
 fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => found.push(text),

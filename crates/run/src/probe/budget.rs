@@ -25,18 +25,11 @@ struct Spent {
 /// A limit that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum OverBudget {
-    /// The number of calls.
     #[error("the limit of {limit} calls is reached")]
-    Calls {
-        /// The limit.
-        limit: u64,
-    },
+    Calls { limit: u64 },
     /// The cost, as far as it is known.
     #[error("the limit of ${limit_usd:.2} is reached")]
-    Cost {
-        /// The limit.
-        limit_usd: f64,
-    },
+    Cost { limit_usd: f64 },
 }
 
 impl Budget {

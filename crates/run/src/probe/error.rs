@@ -17,9 +17,7 @@ pub enum ProbeError {
     /// The model cannot be used.
     #[error("the model `{model}` cannot be used: {source}")]
     Model {
-        /// The model.
         model: ModelName,
-        /// Why.
         #[source]
         source: ModelError,
     },
@@ -27,53 +25,33 @@ pub enum ProbeError {
     #[error(
         "`{model}` cannot be asked without an agent; name a model as anthropic:NAME or openai:NAME"
     )]
-    NoTools {
-        /// The model.
-        model: ModelName,
-    },
+    NoTools { model: ModelName },
     /// The agent's request was wanted and could not be captured.
     #[error("{reason}")]
-    NoCapture {
-        /// Why.
-        reason: String,
-    },
+    NoCapture { reason: String },
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A skill cannot be read.
     #[error("the skill `{skill}` cannot be read")]
-    Skill {
-        /// The skill.
-        skill: String,
-    },
+    Skill { skill: String },
     /// The control did not trigger.
     #[error(
         "the positive control failed: {}; nothing was measured",
         control_says(observation, skill)
     )]
-    Control {
-        /// The skill.
-        skill: String,
-        /// What was asked.
-        query: String,
-        /// What it saw.
-        observation: Box<Observation>,
-    },
-    /// No probe completed.
+    Control { skill: String, query: String, observation: Box<Observation> },
     #[error("no run completed ({outcomes}); there is no rate")]
     NothingMeasured {
         /// How often each outcome came up.
         outcomes: String,
     },
-    /// Somebody wanted to stop.
     #[error("interrupted after {measured} of {probes} probes")]
     Cancelled {
         /// Probes that are measured, and kept if there is a journal.
         measured: usize,
-        /// Probes in all.
         probes: usize,
     },
-    /// A bug of ours.
     #[error(transparent)]
     Internal(#[from] Panicked),
 }

@@ -31,7 +31,6 @@ pub enum CostForecast {
     AsEarlier {
         /// US dollars of all calls.
         usd: f64,
-        /// How many earlier probes.
         probes: usize,
     },
     /// By list prices, for one request each.
@@ -46,10 +45,7 @@ pub enum CostForecast {
     /// The agent chooses its model, so nobody knows the price.
     NoModel,
     /// The model's price is not known.
-    NoPrice {
-        /// The model.
-        model: String,
-    },
+    NoPrice { model: String },
 }
 
 /// Whether a forecast is all.

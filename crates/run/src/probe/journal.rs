@@ -21,10 +21,8 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Whether what an earlier call measured counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kept {
-    /// It does.
     #[default]
     Resumed,
-    /// It is measured again.
     Discarded,
 }
 
@@ -119,7 +117,6 @@ impl Journal {
         found
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -129,7 +126,6 @@ impl Journal {
         self.known.get(id)
     }
 
-    /// Keeps a result.
     pub fn keep(&self, result: &ProbeResult) -> Result<(), JournalError> {
         let write = || {
             let line = line(result)?;

@@ -29,7 +29,6 @@ use super::spec::ProbeSpec;
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
 use crate::model::ModelName;
 
-/// What is measured, and how.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// The skill, with another description if that is what is measured.
@@ -38,7 +37,6 @@ pub struct Measurement {
     pub description: String,
     /// Skills that are installed beside it.
     pub neighbours: Vec<TaskSkill>,
-    /// Whom to ask.
     pub probing: Probing,
     /// How often each query is asked.
     pub runs: u32,
@@ -52,10 +50,8 @@ pub struct Measurement {
     pub kept: Kept,
 }
 
-/// Whom a probe asks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Probing {
-    /// An agent.
     Agent {
         /// Its name, or `auto`.
         agent: String,
@@ -68,7 +64,6 @@ pub enum Probing {
     },
     /// A model, without an agent.
     Api {
-        /// The model.
         model: ModelName,
         /// The agent whose request is captured, or `auto`: the one that asks this provider.
         agent: String,
@@ -82,7 +77,6 @@ pub enum Probing {
 /// Whether a query ends when its verdict is certain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyStop {
-    /// Every run is made.
     #[default]
     Off,
     /// Runs that cannot change the verdict are not made.
@@ -92,7 +86,6 @@ pub enum EarlyStop {
 /// A report, and what it rests on.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The report.
     pub report: TriggerReport,
     /// The results of each query, in the order of the queries.
     pub results: Vec<Vec<ProbeResult>>,
@@ -103,7 +96,6 @@ pub struct Measured {
 /// Why a measurement is not all that was asked for: a limit, or an account that is used up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortfall {
-    /// In words.
     pub reason: String,
     /// Probes that were not made.
     pub missing: usize,

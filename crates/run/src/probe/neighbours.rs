@@ -13,7 +13,6 @@ use crate::agent::{SkillError, TaskSkill};
 /// Skills beside the one under test. The made-up ones lie in a folder that goes away with this.
 #[derive(Debug)]
 pub struct Crowd {
-    /// All of them.
     pub skills: Vec<TaskSkill>,
     /// How many were made up.
     pub made_up: usize,
@@ -25,10 +24,7 @@ pub struct Crowd {
 pub enum CrowdError {
     /// A folder has no skill.
     #[error("{folder:?} has no skill in it; name a skill, or a folder with skills")]
-    NoSkill {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoSkill { folder: PathBuf },
     /// A skill cannot be installed.
     #[error(transparent)]
     Skill(#[from] SkillError),

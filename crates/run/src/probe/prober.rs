@@ -43,7 +43,6 @@ impl Default for ProberSettings {
     }
 }
 
-/// Carries out probes.
 #[derive(Debug)]
 pub struct Prober {
     executor: Arc<Executor>,
@@ -55,10 +54,8 @@ pub struct Prober {
     models: Mutex<BTreeMap<ModelName, Arc<dyn Model>>>,
 }
 
-/// Some probes.
 #[derive(Default)]
 pub struct Batch<'b> {
-    /// The probes.
     pub specs: Vec<ProbeSpec>,
     /// Where results are kept, and may be known from.
     pub journal: Option<&'b Journal>,
@@ -114,12 +111,10 @@ impl Prober {
         }
     }
 
-    /// What carries out tasks.
     pub fn executor(&self) -> &Arc<Executor> {
         &self.executor
     }
 
-    /// What models may use.
     pub(super) fn access(&self) -> &Access {
         &self.access
     }

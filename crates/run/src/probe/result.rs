@@ -9,22 +9,17 @@ use super::spec::ProbeId;
 use crate::agent::AgentRun;
 use crate::model::{Access, ProviderKind, price_of};
 
-/// What a probe found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
-    /// The probe.
     pub id: ProbeId,
     /// What the last attempt saw.
     pub observation: Observation,
-    /// What all attempts cost.
     pub spending: Spending,
-    /// Whom it asked.
     #[serde(default)]
     pub via: Via,
     /// The agent that was really asked, or whose request was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
     /// The model that answered, as far as it is known.
@@ -39,7 +34,6 @@ pub struct Spending {
     pub calls: u64,
     /// Requests to the model behind them.
     pub requests: Option<u64>,
-    /// Tokens in and out.
     pub tokens: Option<u64>,
     /// US dollars.
     pub cost_usd: Option<f64>,
@@ -73,7 +67,6 @@ impl Spending {
         self.millis = self.millis.saturating_add(other.millis);
     }
 
-    /// The sum of several.
     pub fn sum<'s>(parts: impl IntoIterator<Item = &'s Self>) -> Self {
         let mut sum = Self::default();
         for part in parts {

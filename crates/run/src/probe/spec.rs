@@ -15,7 +15,6 @@ use crate::cassette::digest_of;
 /// How many digits an id has: enough to tell all probes of a lifetime apart.
 const DIGITS: usize = 24;
 
-/// The id of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProbeId(String);
@@ -29,7 +28,6 @@ impl fmt::Display for ProbeId {
 /// One execution of one query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeSpec {
-    /// Its id.
     pub id: ProbeId,
     /// Which repetition it is, from 1; 0 for a control.
     pub run: u32,
@@ -41,7 +39,6 @@ pub struct ProbeSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
-    /// An agent.
     Agent(AgentTask),
     /// A model, without an agent.
     Api(ApiAsk),
@@ -67,7 +64,6 @@ impl ProbeSpec {
         Self { id: id(&what), run, ask: Ask::Api(ask) }
     }
 
-    /// The query.
     pub fn query(&self) -> &str {
         match &self.ask {
             Ask::Agent(task) => &task.prompt,

@@ -6,7 +6,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A program to start.
 #[derive(Clone)]
 pub struct Command {
     /// The program; a name without a slash is looked up in the `PATH` of [`Command::environment`].
@@ -17,7 +16,6 @@ pub struct Command {
     pub folder: PathBuf,
     /// Its whole environment; nothing of ours is added.
     pub environment: BTreeMap<OsString, OsString>,
-    /// Its standard input.
     pub stdin: Stdin,
 }
 
@@ -42,14 +40,12 @@ impl Command {
         }
     }
 
-    /// Adds arguments.
     #[must_use]
     pub fn arguments<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Sets a variable.
     #[must_use]
     pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.into(), value.into());
@@ -111,7 +107,6 @@ impl Guard {
 /// How long a program may take and how much it may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The wall-clock limit.
     pub timeout: Duration,
     /// How long standard output may stay silent; `None` for ever.
     pub silence: Option<Duration>,

@@ -17,10 +17,7 @@ pub enum ProcessError {
     },
     /// The program is there, but what its first line (`#!`) or its format asks for is not.
     #[error("{program:?} cannot start: the interpreter or loader that it names is missing")]
-    NoInterpreter {
-        /// The program's file.
-        program: PathBuf,
-    },
+    NoInterpreter { program: PathBuf },
     /// The file is no program, or may not be started.
     #[error("{program:?} is not executable")]
     NotExecutable {
@@ -34,15 +31,12 @@ pub enum ProcessError {
     ArgumentsTooLong {
         /// The program, as it was asked for.
         program: PathBuf,
-        /// Their length together.
         bytes: usize,
     },
     /// The folder to start in cannot be used.
     #[error("cannot start in the folder {folder:?}")]
     Folder {
-        /// The folder.
         folder: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
@@ -51,16 +45,13 @@ pub enum ProcessError {
     NotStarted {
         /// The program, as it was asked for.
         program: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
     /// The guard could not be started.
     #[error("the guard {guard:?} could not be started")]
     Guard {
-        /// The guard's program.
         guard: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
@@ -69,7 +60,6 @@ pub enum ProcessError {
     GuardLost {
         /// The program, as it was asked for.
         program: PathBuf,
-        /// How the guard ended.
         status: String,
     },
 }

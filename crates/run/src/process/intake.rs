@@ -6,7 +6,6 @@ use crate::agent::adapter::LineSplitter;
 /// What the caller says to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
     Continue,
     /// What I wanted to know is proven: stop the program.
     Enough,

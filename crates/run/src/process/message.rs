@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Order {
     /// TERM, the grace period, KILL.
     Stop,
-    /// KILL now.
     Kill,
 }
 
@@ -30,7 +29,6 @@ impl Order {
     }
 }
 
-/// How it went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
@@ -38,7 +36,6 @@ pub(super) enum Report {
     NotStarted {
         /// The system's number for the reason, if it has one.
         errno: Option<i32>,
-        /// The reason in words.
         text: String,
     },
     /// The program ended, and so did everything that it had started.
@@ -73,12 +70,10 @@ impl AgentEnd {
     };
 }
 
-/// Why a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cause {
     /// By itself, or by somebody else's signal.
     Itself,
-    /// The guard ended it.
     Guard,
 }

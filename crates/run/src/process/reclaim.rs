@@ -10,7 +10,6 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::table::{self, Entry, Life};
 
-/// How long to try.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
 

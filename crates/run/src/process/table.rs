@@ -2,7 +2,6 @@
 
 use rustix::process::Pid;
 
-/// One process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) id: Pid,

@@ -19,7 +19,6 @@ use super::tuning::{TuneError, TuneEvent, Tuned, Tuning};
 use crate::agent::adapter::rfc3339;
 use crate::probe::{ProbeEvent, Spending};
 
-/// Improves a description.
 pub async fn tune(
     tuning: Tuning<'_>,
     cancel: &CancellationToken,

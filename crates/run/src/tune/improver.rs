@@ -9,7 +9,6 @@ use super::stop::StopReason;
 use crate::model::{Failure, Model, Purpose, Request, Response};
 use crate::probe::{Budget, Spending};
 
-/// What an improver answers.
 #[derive(Debug, Deserialize)]
 struct Answer {
     description: String,
@@ -37,7 +36,6 @@ pub(super) struct Proposed {
     pub(super) refused: Option<String>,
 }
 
-/// Asks models for descriptions.
 pub(super) struct Improver<'i> {
     pub(super) model: &'i dyn Model,
     pub(super) template: &'i str,

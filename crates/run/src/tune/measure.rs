@@ -16,7 +16,6 @@ use crate::probe::{self, Measurement, ProbeError, ProbeEvent, Prober};
 
 /// Measures, or estimates, how a description does.
 pub trait Measure: Send + Sync {
-    /// How it finds out.
     fn basis(&self) -> Basis;
 
     /// How a description does on some queries. When `cancel` fires it ends soon.
@@ -29,19 +28,15 @@ pub trait Measure: Send + Sync {
     ) -> Measuring<'m>;
 }
 
-/// A measurement under way.
 pub type Measuring<'m> = Pin<Box<dyn Future<Output = Result<Taken, MeasureError>> + Send + 'm>>;
 
 /// How it is found out how a description does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// By asking.
     Measured,
-    /// From words alone.
     Estimate,
 }
 
-/// How a description did.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// What the loop works with.
@@ -55,33 +50,24 @@ pub struct Taken {
 /// What is kept of a round.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RoundFile {
-    /// It was measured.
     Report(Box<TriggerReport>),
-    /// It was estimated.
     Estimate(Box<TriggerEstimate>),
 }
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// The user.
     #[error("it was interrupted")]
     Cancelled,
     /// A limit on calls or cost was reached before anything was measured.
     #[error("{limit}")]
-    Limit {
-        /// Which, in words.
-        limit: String,
-    },
-    /// The probes.
+    Limit { limit: String },
     #[error(transparent)]
     Probe(ProbeError),
 }
 
-/// Measures by probes.
 #[derive(Debug)]
 pub struct ProbeMeasure {
-    /// What carries them out.
     pub prober: Arc<Prober>,
     /// The skill with its own description, and how it is probed.
     pub measurement: Measurement,
@@ -126,11 +112,8 @@ impl Measure for ProbeMeasure {
 /// Estimates from words alone. Nothing that it gives is a measured rate.
 #[derive(Clone, Debug)]
 pub struct EstimateMeasure {
-    /// Name of the skill.
     pub name: String,
-    /// The skills that compete.
     pub neighbours: Vec<Described>,
-    /// How it is estimated.
     pub settings: estimate::Settings,
 }
 

@@ -60,7 +60,6 @@ impl Proposals {
         self.kept.proposals.iter().find(is_it)
     }
 
-    /// Keeps a proposal.
     pub(super) fn keep(
         &mut self,
         round: u64,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Why a loop ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StopReason {
     /// The description is as good as was asked for, on the training queries.
@@ -10,29 +9,22 @@ pub enum StopReason {
         /// The share of training queries that had to pass.
         target: f64,
     },
-    /// All rounds are used.
     RoundsUsed {
-        /// How many there were.
         rounds: u32,
     },
     /// No training query failed that was measured, so there is nothing to learn from.
     NothingToLearn,
     /// A limit on calls or cost.
     Limit {
-        /// Which, in words.
         limit: String,
     },
     /// The improver did not answer.
     Improver {
-        /// Why.
         message: String,
     },
-    /// A measurement broke.
     Measurement {
-        /// Why.
         message: String,
     },
-    /// The user.
     Interrupted,
 }
 
@@ -49,7 +41,6 @@ impl StopReason {
     }
 }
 
-/// What comes after "because".
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -17,7 +17,6 @@ pub struct Store {
 /// Why a file of a loop cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
 }
@@ -30,17 +29,14 @@ impl Store {
         Ok(Self { folder: folder.to_owned(), history })
     }
 
-    /// The file of the history.
     pub fn history_file(&self) -> &Path {
         &self.history
     }
 
-    /// The file of the summary.
     pub fn summary_file(&self) -> PathBuf {
         self.folder.join("loop_summary.json")
     }
 
-    /// The file of the proposals.
     pub fn proposals_file(&self) -> PathBuf {
         self.folder.join("proposals.json")
     }
@@ -50,7 +46,6 @@ impl Store {
         self.folder.join("probes")
     }
 
-    /// The file of the page.
     pub fn page_file(&self) -> PathBuf {
         self.folder.join("tune.html")
     }

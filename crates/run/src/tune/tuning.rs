@@ -13,7 +13,6 @@ use super::store::{Store, StoreError};
 use crate::model::Model;
 use crate::probe::{Budget, ProbeEvent};
 
-/// How a loop goes.
 #[derive(Clone, Debug)]
 pub struct TuneSettings {
     /// How often the description is improved, at most.
@@ -32,25 +31,17 @@ pub struct TuneSettings {
 
 /// What a loop works on and with.
 pub struct Tuning<'t> {
-    /// Name of the skill.
     pub skill_name: &'t str,
-    /// Its description.
     pub description: &'t str,
     /// The body of its SKILL.md.
     pub body: &'t str,
-    /// The queries.
     pub queries: &'t [LabelledQuery],
-    /// How it goes.
     pub settings: TuneSettings,
-    /// What it measures with.
     pub measure: &'t dyn Measure,
-    /// Who improves.
     pub improver: &'t dyn Model,
-    /// What may be spent.
     pub budget: Arc<Budget>,
     /// Where the files go; nowhere if absent.
     pub store: Option<Store>,
-    /// The history so far.
     pub history: ImprovementHistory,
     /// What was proposed before this loop was stopped, and what had been tried before it began.
     pub proposals: Proposals,
@@ -65,7 +56,6 @@ pub struct Tuned {
     pub reports: Vec<TriggerReport>,
     /// Which queries were held out.
     pub split: Split,
-    /// Why it ended.
     pub stop: StopReason,
 }
 
@@ -88,21 +78,16 @@ pub enum TuneEvent<'e> {
     Measuring {
         /// The round, from 1 for the first description.
         round: u64,
-        /// The description.
         description: &'e str,
     },
-    /// A probe.
     Probe(ProbeEvent<'e>),
-    /// A round was measured.
     Measured(&'e LoopIteration),
-    /// The improver is asked.
     Improving {
         /// The round that its answer will be measured in.
         round: u64,
     },
     /// The improver proposed nothing that could be used.
     NothingUsable {
-        /// The round.
         round: u64,
     },
 }

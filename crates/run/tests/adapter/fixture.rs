@@ -9,7 +9,6 @@ use skillgauge_run::agent::adapter::{AdapterKind, Context, Exit, InstalledSkill,
 /// The body of the skill that all recordings used.
 pub(crate) const BODY: &str = "# csv-report\n\nRead the CSV, run `python3 scripts/sum.py`, write report.md. See references/style.md.\n";
 
-/// One recorded stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixture {
     pub(crate) agent: String,

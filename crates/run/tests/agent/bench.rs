@@ -24,7 +24,6 @@ pub(crate) const KEY: &str = "sk-test-0123456789-do-not-keep";
 /// What the answer key of the skill's evals says; no agent may ever see it.
 pub(crate) const ANSWER_KEY: &str = "the expected answer is forty-two";
 
-/// One test's project.
 pub(crate) struct Bench {
     pub(crate) root: TempDir,
     pub(crate) variables: Vec<(String, String)>,

@@ -41,7 +41,6 @@ pub(crate) fn access_at(url: &str) -> Access {
     }
 }
 
-/// Access to a server.
 pub(crate) fn access(server: &Server) -> Access {
     access_at(&server.url())
 }
@@ -51,7 +50,6 @@ pub(crate) fn access_in(folder: &Path) -> Access {
     Access { folder: folder.to_owned(), ..access_at("http://127.0.0.1:9") }
 }
 
-/// A server with a script.
 pub(crate) fn serve(script: Script) -> Server {
     Server::start(script).unwrap()
 }
@@ -66,7 +64,6 @@ pub(crate) fn serve_fault_then(fault: Fault, times: u32, reply: Reply) -> Server
     serve(Script::new().rule(Rule::fault(fault).times(times)).rule(Rule::reply(reply)))
 }
 
-/// The model of that name.
 pub(crate) fn model(name: &str, access: &Access) -> Arc<dyn Model> {
     connect(&name.parse().unwrap(), access).unwrap()
 }
@@ -105,7 +102,6 @@ pub(crate) fn verdict_schema() -> AnswerSchema {
     AnswerSchema::new("verdict", schema).unwrap()
 }
 
-/// A verdict that fits.
 pub(crate) fn verdict() -> Value {
     json!({"reason": "It is good.", "score": 4})
 }

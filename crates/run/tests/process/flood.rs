@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use crate::harness::{Place, guard, limits};
 
 const FLOOD: u64 = 200 << 20;
-/// Whole lines.
 const NOISE: u64 = 6 << 20;
 
 /// The peak of this process so far, in bytes.

@@ -56,7 +56,6 @@ impl Place {
             .variable("PATH", PATH)
     }
 
-    /// A shell script.
     pub(crate) fn shell(&self, script: &str) -> Command {
         self.command("sh").arguments(["-c", script])
     }

@@ -17,7 +17,6 @@ const MAX_PROMPT: u64 = 64 * 1024 * 1024;
 pub(super) enum Request {
     /// To be a child of another fake agent.
     Child(ChildRequest),
-    /// To tell its version.
     Version(String),
     /// To take the steps of a script.
     Perform(Box<Invocation>),
@@ -57,16 +56,13 @@ pub(super) enum Schema {
     Absent,
 }
 
-/// What goes to stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// Every event as a line of JSON.
     Events,
     /// Claude Code's events with its partial messages between them.
     PartialEvents,
-    /// Only the final event.
     Document,
-    /// Only the final text.
     Text,
 }
 

@@ -24,13 +24,11 @@ const HANG: Duration = Duration::from_mins(10);
 /// How the steps came to an end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// They were all taken.
     Done,
     /// One of them ends the program with this code.
     With(u8),
 }
 
-/// Someone who takes steps.
 pub(super) struct Performer {
     invocation: Invocation,
     stage: Stage,

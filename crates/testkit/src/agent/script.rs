@@ -26,7 +26,6 @@ pub struct AgentScript {
     pub steps: Vec<Step>,
 }
 
-/// Whose events are imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DialectName {
@@ -42,21 +41,17 @@ pub enum DialectName {
     Command,
 }
 
-/// One step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// Emit the opening events now; otherwise they come before the first other event.
     Start,
-    /// Say a text.
     Say(String),
-    /// Think a text.
     Think(String),
     /// Report a tool call that never happened.
     Tool(ScriptedTool),
     /// Look for a skill and load it; reports the failed load when it is not there.
     LoadSkill {
-        /// The skill's name.
         name: String,
     },
     /// End well: the final text with usage and cost.
@@ -70,12 +65,10 @@ pub enum Step {
     Raw(String),
     /// Print bytes that are neither JSON nor UTF-8.
     Garbage {
-        /// How many.
         bytes: usize,
     },
     /// Print a recorded stream line by line.
     Replay {
-        /// The file.
         file: String,
         /// A pause after each line, in milliseconds.
         #[serde(default)]
@@ -84,14 +77,11 @@ pub enum Step {
         #[serde(default)]
         replace: BTreeMap<String, String>,
     },
-    /// Print a lot.
     Flood {
         /// How much, in megabytes.
         megabytes: u64,
-        /// Where to.
         #[serde(default)]
         stream: FloodStream,
-        /// Of what kind.
         #[serde(default)]
         shape: FloodShape,
     },
@@ -100,21 +90,16 @@ pub enum Step {
     Write {
         /// Where, relative to the work folder.
         path: String,
-        /// What.
         text: String,
     },
     /// Replace a text in a file, and say so; fails when it does not occur.
     Edit {
-        /// Where.
         path: String,
-        /// What is replaced.
         find: String,
-        /// By what.
         replace: String,
     },
     /// Read a file, and say so.
     Read {
-        /// Which.
         path: String,
     },
     /// Run a shell command, and say so.
@@ -123,11 +108,9 @@ pub enum Step {
     Quietly(Vec<Step>),
     /// Write argv, environment, folders and open files as JSON.
     Dump {
-        /// Where.
         path: String,
     },
 
-    /// Wait.
     SleepMs(u64),
     /// Run until killed, but at most ten minutes.
     Hang,
@@ -135,36 +118,26 @@ pub enum Step {
     IgnoreSignals,
     /// Start children that ignore those signals and outlive this program.
     Fork(Fork),
-    /// Exit with a code.
     Exit(u8),
     /// Die by a signal, named as in `SIGSEGV`.
     Signal(String),
 
-    /// Make a large file.
     BigFile {
-        /// Where.
         path: String,
-        /// How large.
         bytes: u64,
-        /// Of what.
         #[serde(default)]
         filling: Filling,
     },
     /// Make many small files, a thousand to a folder.
     ManyFiles {
-        /// Below which folder.
         path: String,
-        /// How many.
         count: u32,
     },
     /// Make files whose names break naive programs: newlines, quotes, other encodings.
     HostileNames {
-        /// In which folder.
         path: String,
     },
-    /// Make a symbolic link.
     Symlink {
-        /// Where.
         path: String,
         /// To what; `/` is a favourite.
         target: String,
@@ -172,33 +145,24 @@ pub enum Step {
 
     /// Go one way when a skill is installed, another when it is not.
     IfSkill {
-        /// The skill's name.
         name: String,
-        /// With the skill.
         then: Vec<Step>,
-        /// Without.
         #[serde(default)]
         otherwise: Vec<Step>,
     },
     /// Go one way when the prompt contains a text, another when it does not.
     IfPrompt {
-        /// The text.
         contains: String,
-        /// With it.
         then: Vec<Step>,
-        /// Without.
         #[serde(default)]
         otherwise: Vec<Step>,
     },
     /// Go one way the first so many times, another afterwards; the count is in a file and survives the program.
     FirstTimes {
-        /// How often.
         times: u32,
         /// The file with the count.
         state: String,
-        /// The first times.
         then: Vec<Step>,
-        /// Afterwards.
         #[serde(default)]
         otherwise: Vec<Step>,
     },
@@ -208,24 +172,18 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedTool {
-    /// The tool's name.
     pub name: String,
-    /// Its arguments.
     #[serde(default)]
     pub input: Value,
-    /// What it says.
     #[serde(default)]
     pub output: String,
-    /// Whether it failed.
     #[serde(default)]
     pub failed: bool,
 }
 
-/// A good end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Finish {
-    /// The final text.
     pub text: String,
     /// Tokens of the whole run.
     pub usage: Usage,
@@ -235,18 +193,15 @@ pub struct Finish {
     pub structured: Option<Value>,
 }
 
-/// A bad end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
-    /// What went wrong.
     pub kind: FailureKind,
     /// What the service said; a usual text when absent.
     #[serde(default)]
     pub message: Option<String>,
 }
 
-/// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -277,7 +232,6 @@ pub struct Canned {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// How many.
     pub children: u32,
     /// The file that gets their process ids, one per line.
     pub pids: String,
@@ -307,25 +261,20 @@ pub enum ChildGroup {
     Own,
 }
 
-/// The output of a child.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildOutput {
-    /// Closed.
     #[default]
     Null,
     /// The parent's, so that a reader that waits for the end of the output waits for the child.
     Inherited,
 }
 
-/// Where a flood goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FloodStream {
-    /// Stdout.
     #[default]
     Stdout,
-    /// Stderr.
     Stderr,
 }
 
@@ -359,7 +308,6 @@ impl AgentScript {
         Self { steps: steps.into_iter().collect(), ..Self::default() }
     }
 
-    /// Sets the dialect.
     #[must_use]
     pub fn dialect(mut self, dialect: DialectName) -> Self {
         self.dialect = Some(dialect);
@@ -388,7 +336,6 @@ impl FailureKind {
 }
 
 impl Failure {
-    /// What the service said.
     pub(super) fn message(&self) -> &str {
         self.message.as_deref().unwrap_or(match self.kind {
             FailureKind::RateLimit => "Too many requests",

@@ -12,7 +12,6 @@ use super::invocation::{Invocation, prompt_from_stdin};
 
 /// The surroundings of a run.
 pub(super) struct Stage {
-    /// The work folder.
     pub(super) folder: PathBuf,
     home: String,
     roots: Vec<PathBuf>,

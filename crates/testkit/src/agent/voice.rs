@@ -13,7 +13,6 @@ use super::dialect::{Act, Dialect, Scene, speak};
 use super::invocation::{Format, Invocation};
 use super::script::{Failure, Finish};
 
-/// Whether events are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Volume {
     Aloud,
@@ -74,7 +73,6 @@ impl Voice {
         self.emit(&events)
     }
 
-    /// Reports a good end.
     pub(super) fn finish(&mut self, finish: &Finish) -> io::Result<()> {
         let events = self.dialect.finish(finish);
         self.end(&events, &finish.text)

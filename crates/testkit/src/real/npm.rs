@@ -13,10 +13,8 @@ use crate::process::{self, Ending};
 /// How long an installation may take; Claude Code is several hundred megabytes.
 const LIMIT: Duration = Duration::from_mins(15);
 
-/// How to call npm.
 #[derive(Debug, Clone)]
 pub struct Npm {
-    /// The program.
     pub program: OsString,
     /// What comes before npm's own arguments.
     pub arguments: Vec<OsString>,

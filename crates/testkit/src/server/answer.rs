@@ -24,9 +24,7 @@ pub(super) struct Answer<'a> {
 /// The body of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Body {
-    /// One JSON document.
     Whole(String),
-    /// Complete server-sent events.
     Events(Vec<String>),
 }
 
@@ -54,7 +52,6 @@ impl Answer<'_> {
     }
 }
 
-/// One server-sent event.
 pub(super) fn event(name: Option<&str>, data: &Value) -> String {
     match name {
         Some(name) => format!("event: {name}\ndata: {data}\n\n"),

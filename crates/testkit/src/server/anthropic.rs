@@ -58,7 +58,6 @@ pub(super) fn whole(answer: &Answer<'_>) -> Value {
     message
 }
 
-/// The answer as events.
 pub(super) fn stream(answer: &Answer<'_>) -> Vec<String> {
     let opening = message(answer, &usage(answer.reply.usage, 1));
     let mut events = vec![named("message_start", json!({"message": opening}))];

@@ -10,7 +10,6 @@ use super::protocol::Protocol;
 /// An error to be worded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ErrorText {
-    /// HTTP status.
     pub(super) code: u16,
     /// The protocol's name for the kind of error; the usual one for the status when absent.
     pub(super) kind: Option<String>,

@@ -33,16 +33,12 @@ pub enum Fault {
     },
     /// The stream stops for a while after some chunks and then goes on.
     Silence {
-        /// Chunks before the silence.
         after_chunks: usize,
         /// How long, in milliseconds.
         ms: u64,
     },
     /// The socket is closed in the middle of the answer.
-    Cut {
-        /// Chunks before the end.
-        after_chunks: usize,
-    },
+    Cut { after_chunks: usize },
     /// Some chunks are fine, then comes one that is not JSON, and the answer ends there.
     Malformed {
         /// Good chunks before the bad one.
@@ -54,25 +50,19 @@ pub enum Fault {
         after_chunks: usize,
         /// The protocol's name for the error, for example `overloaded_error`.
         kind: Option<String>,
-        /// What it says.
         message: Option<String>,
     },
     /// A 200 without a body.
     EmptyBody,
     /// The right answer behind so many bytes of padding that is legal in the format.
-    HugeBody {
-        /// Bytes of padding.
-        bytes: u64,
-    },
+    HugeBody { bytes: u64 },
     /// The connection is closed without any answer.
     Drop,
 }
 
-/// An HTTP error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatusFault {
-    /// The status code.
     pub code: u16,
     /// The value of a Retry-After header: seconds or a date.
     #[serde(default)]
@@ -83,7 +73,6 @@ pub struct StatusFault {
     /// What it says; a usual text for the code when absent.
     #[serde(default)]
     pub message: Option<String>,
-    /// Further headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
@@ -148,9 +137,7 @@ pub(super) struct Delivery {
     pub(super) delay: Duration,
     /// Status and headers; without them the connection is closed at once.
     pub(super) head: Option<Head>,
-    /// The body.
     pub(super) steps: Vec<Step>,
-    /// How it ends.
     pub(super) end: End,
 }
 
@@ -168,11 +155,9 @@ pub(super) enum Step {
     Send(Bytes),
     /// Send these bytes so many times.
     Repeat(Bytes, u64),
-    /// Wait.
     Wait(Duration),
 }
 
-/// How an answer ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// As the protocol wants it.
@@ -187,7 +172,6 @@ pub(super) struct Asked {
     pub(super) request_id: String,
 }
 
-/// Spoils an answer.
 pub(super) fn deliver(body: Body, faults: &[Fault], asked: &Asked) -> Delivery {
     let delay = faults.iter().map(|fault| match fault {
         Fault::DelayHeaders { ms } => Duration::from_millis(*ms),

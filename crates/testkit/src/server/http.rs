@@ -55,7 +55,6 @@ impl Shared {
         }
     }
 
-    /// Answers one request.
     pub(super) async fn serve(
         &self,
         request: Request<HyperBody>,

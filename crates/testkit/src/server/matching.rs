@@ -15,7 +15,6 @@ pub(super) struct Rules {
     asked: u32,
 }
 
-/// What conditions look at.
 pub(super) struct Candidate<'a> {
     pub(super) protocol: Protocol,
     pub(super) view: &'a RequestView,

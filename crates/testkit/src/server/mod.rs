@@ -91,7 +91,6 @@ impl Server {
         Ok(Self { address, shared, stop, thread: Some(thread) })
     }
 
-    /// Where the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -46,7 +46,6 @@ pub(super) fn whole(answer: &Answer<'_>) -> Value {
     finished(answer, &output(answer))
 }
 
-/// The answer as events.
 pub(super) fn stream(answer: &Answer<'_>) -> Vec<String> {
     let mut writer = Writer::default();
     let opening = response(answer, "in_progress", &[]);
@@ -63,7 +62,6 @@ pub(super) fn stream(answer: &Answer<'_>) -> Vec<String> {
     writer.events
 }
 
-/// Events in the making.
 #[derive(Default)]
 struct Writer {
     events: Vec<String>,

@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A model protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -24,9 +23,7 @@ pub enum Protocol {
 pub(super) enum Endpoint {
     /// A model's answer: the only endpoint that consults the script.
     Answer(Protocol),
-    /// A token count.
     CountTokens(Protocol),
-    /// The list of models.
     Models(Protocol),
     /// A probe whether the server is there.
     Alive,

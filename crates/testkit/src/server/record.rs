@@ -30,19 +30,15 @@ pub struct Recorded {
     pub since_start: Duration,
     /// Milliseconds since the Unix epoch.
     pub unix_ms: u64,
-    /// HTTP method.
     pub method: String,
-    /// Path without the query.
     pub path: String,
     /// The query, with a key in it blanked.
     pub query: String,
     /// Headers in the order they came, names in lower case, keys blanked.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: RecordedBody,
     /// The protocol, when the path belongs to one.
     pub protocol: Option<Protocol>,
-    /// Who answered.
     pub answered_by: AnsweredBy,
     /// The status of the answer; absent when the connection was dropped.
     pub status: Option<u16>,
@@ -52,9 +48,7 @@ pub struct Recorded {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordedBody {
-    /// There was none.
     Empty,
-    /// JSON.
     Json(Value),
     /// Something else, with what is not UTF-8 replaced.
     Text(String),
@@ -64,7 +58,6 @@ pub enum RecordedBody {
     NotKept,
 }
 
-/// Who answered a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredBy {
@@ -122,7 +115,6 @@ pub(super) struct Incoming {
     pub(super) body_bytes: usize,
 }
 
-/// How a request ended.
 pub(super) struct Verdict {
     pub(super) protocol: Option<Protocol>,
     pub(super) answered_by: AnsweredBy,
@@ -147,7 +139,6 @@ impl Recorder {
         Self { started: Instant::now(), state: Mutex::new(State { log, ..State::default() }) }
     }
 
-    /// Keeps a request.
     pub(super) fn keep(&self, number: u32, incoming: Incoming, verdict: Verdict) {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut record = Recorded {
@@ -176,7 +167,6 @@ impl Recorder {
         state.kept.push(record);
     }
 
-    /// Everything kept so far.
     pub(super) fn all(&self) -> Vec<Recorded> {
         let mut all = self.state.lock().unwrap_or_else(PoisonError::into_inner).kept.clone();
         all.sort_by_key(|record| record.number);

@@ -17,7 +17,6 @@ pub struct Reply {
     pub blocks: Vec<Block>,
     /// The token counts that the answer reports.
     pub usage: Usage,
-    /// Why the model stopped.
     pub stop: Stop,
 }
 
@@ -25,11 +24,9 @@ pub struct Reply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
-    /// Text for the user.
     Text(String),
     /// Thinking that comes before the answer; chat completions has no place for it and leaves it out.
     Thinking(String),
-    /// A tool call.
     Tool(ToolCall),
     /// A structured answer: the arguments of the tool that the request has for it, otherwise JSON text.
     Json(Value),
@@ -39,7 +36,6 @@ pub enum Block {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
-    /// The tool's name.
     pub name: String,
     /// Its arguments. In the Responses protocol a string makes a custom tool call, anything else a function call.
     pub input: Value,
@@ -51,7 +47,6 @@ pub struct ToolCall {
 pub struct Usage {
     /// Input tokens that no cache served.
     pub input: u64,
-    /// Output tokens, reasoning included.
     pub output: u64,
     /// Input tokens read from a cache.
     pub cache_read: u64,
@@ -61,7 +56,6 @@ pub struct Usage {
     pub reasoning: u64,
 }
 
-/// Why the model stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -70,7 +64,6 @@ pub enum Stop {
     Natural,
     /// Because it ran into the output limit.
     MaxTokens,
-    /// Because it refused.
     Refusal,
     /// For a reason in the protocol's own words.
     Other(String),
@@ -94,29 +87,24 @@ impl Reply {
         Self { blocks: Vec::new(), usage: Usage::default(), stop: Stop::Natural }
     }
 
-    /// A plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::empty().and(Block::Text(text.into()))
     }
 
-    /// One tool call.
     pub fn tool(name: impl Into<String>, input: Value) -> Self {
         Self::empty().and(Block::Tool(ToolCall { name: name.into(), input }))
     }
 
-    /// A structured answer.
     pub fn json(value: Value) -> Self {
         Self::empty().and(Block::Json(value))
     }
 
-    /// Adds a part.
     #[must_use]
     pub fn and(mut self, block: Block) -> Self {
         self.blocks.push(block);
         self
     }
 
-    /// Sets the token counts.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;

@@ -11,10 +11,8 @@ use super::{anthropic, gemini, openai_chat, openai_responses};
 /// Whether the client wants the answer in pieces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Transfer {
-    /// One JSON document.
     #[default]
     Whole,
-    /// Server-sent events.
     Stream,
 }
 

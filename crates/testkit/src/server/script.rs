@@ -82,7 +82,6 @@ pub struct When {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolResult {
-    /// There is none yet.
     Absent,
     /// There is at least one.
     Present,
@@ -123,7 +122,6 @@ pub enum ScriptError {
     BadHead {
         /// Position of the rule, from 0.
         index: usize,
-        /// The offending value.
         what: String,
     },
 }
@@ -153,7 +151,6 @@ impl Script {
         self
     }
 
-    /// Reads the JSON form.
     pub fn from_json(text: &str) -> Result<Self, ScriptError> {
         let script: Self = serde_json::from_str(text).map_err(ScriptError::Parse)?;
         script.check()?;
@@ -218,7 +215,6 @@ impl Rule {
         self
     }
 
-    /// Asks for a protocol.
     #[must_use]
     pub fn protocol(mut self, protocol: Protocol) -> Self {
         self.when.protocol = Some(protocol);

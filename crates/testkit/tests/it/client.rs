@@ -30,12 +30,10 @@ pub(crate) fn post_with(
     send(server.address(), "POST", path, headers, body.to_string().as_bytes())
 }
 
-/// Sends a GET.
 pub(crate) fn get(server: &Server, path: &str, headers: &[(&str, &str)]) -> Answer {
     send(server.address(), "GET", path, headers, b"")
 }
 
-/// Sends any request.
 pub(crate) fn send(
     address: SocketAddr,
     method: &str,

@@ -21,7 +21,6 @@ use skillgauge_testkit::server::{AnsweredBy, Server};
 pub(crate) enum Skill {
     /// In this folder of the work folder.
     In(&'static str),
-    /// Nowhere.
     Absent,
 }
 

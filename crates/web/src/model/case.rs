@@ -16,11 +16,8 @@ pub struct Case {
     pub key: String,
     /// Its id in the suite.
     pub id: String,
-    /// Its name for people.
     pub name: String,
-    /// The task.
     pub prompt: Option<String>,
-    /// What success looks like.
     pub expected_output: Option<String>,
     /// Its runs, by configuration and number.
     pub runs: Vec<Run>,
@@ -82,7 +79,6 @@ impl Case {
         }
     }
 
-    /// The runs of a configuration.
     pub fn runs_of<'c>(&'c self, configuration: &'c str) -> impl Iterator<Item = &'c Run> {
         self.runs.iter().filter(move |run| run.configuration == configuration)
     }

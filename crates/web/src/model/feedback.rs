@@ -13,7 +13,6 @@ use super::json::{Problem, Source, items, load, text, truth};
 use super::run::{Run, Verdict};
 use super::statistics::{Agreement, agreement};
 
-/// What people said.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Feedback {
     reviews: Vec<Review>,
@@ -24,11 +23,8 @@ pub struct Feedback {
 /// What a person said about one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
-    /// The run.
     pub run_id: String,
-    /// The comment.
     pub comment: String,
-    /// When.
     pub timestamp: Option<String>,
     /// Good or bad, when the person said so.
     pub mark: Option<Mark>,
@@ -40,9 +36,7 @@ pub struct Review {
 /// What a person thinks of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// Good.
     Good,
-    /// Bad.
     Bad,
 }
 
@@ -101,12 +95,10 @@ impl Feedback {
         }
     }
 
-    /// The review of a run.
     pub fn of(&self, run_id: &str) -> Option<&Review> {
         self.reviews.iter().find(|review| review.run_id == run_id)
     }
 
-    /// All reviews.
     pub fn reviews(&self) -> &[Review] {
         &self.reviews
     }
@@ -122,7 +114,6 @@ impl Feedback {
         }
     }
 
-    /// The file's content.
     pub fn to_json(&self) -> Value {
         let mut fields = Map::new();
         let reviews = self.reviews.iter().map(Review::to_json).collect();

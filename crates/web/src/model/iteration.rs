@@ -17,12 +17,10 @@ use super::statistics;
 /// How many threads read the cases of an iteration.
 const READERS: usize = 4;
 
-/// One iteration.
 #[derive(Debug, Clone, Default)]
 pub struct Iteration {
     /// The name of its folder; `-` when the workspace itself is the iteration.
     pub key: String,
-    /// Its folder.
     pub path: PathBuf,
     /// What `iteration.json` says, or the metadata of the benchmark.
     pub about: About,
@@ -32,7 +30,6 @@ pub struct Iteration {
     pub configurations: Vec<String>,
     /// The benchmark as it is in the file.
     pub benchmark: Option<Value>,
-    /// What people said.
     pub feedback: Feedback,
     /// Files that could not be used.
     pub problems: Vec<Problem>,
@@ -41,18 +38,14 @@ pub struct Iteration {
 /// How much of an iteration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'k> {
-    /// All of it.
     All,
     /// One case, by the name of its folder.
     Case(&'k str),
 }
 
-/// What was measured.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct About {
-    /// Name of the skill.
     pub skill_name: Option<String>,
-    /// Path of the skill.
     pub skill_path: Option<String>,
     /// The version of the skill.
     pub version: Option<String>,
@@ -60,9 +53,7 @@ pub struct About {
     pub agent: Option<String>,
     /// The model that did the work.
     pub executor_model: Option<String>,
-    /// The model that judged.
     pub judge_model: Option<String>,
-    /// When.
     pub timestamp: Option<String>,
     /// Why not everything was run.
     pub partial: Option<String>,
@@ -118,7 +109,6 @@ impl Iteration {
         self
     }
 
-    /// All runs.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.cases.iter().flat_map(|case| &case.runs)
     }
@@ -137,7 +127,6 @@ impl Iteration {
         self.cases.iter().find(|case| case.key == key)
     }
 
-    /// The run in a folder, with its case.
     pub fn run(&self, folder: &str) -> Option<(&Case, &Run)> {
         self.cases.iter().find_map(|case| {
             case.runs.iter().find(|run| run.folder == folder).map(|run| (case, run))
@@ -183,11 +172,8 @@ impl Iteration {
 /// What the runs of one configuration come to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// The configuration.
     pub configuration: String,
-    /// Runs in all.
     pub runs: usize,
-    /// Runs that were graded.
     pub graded: usize,
     /// Mean share of the expectations that passed.
     pub pass_rate: Option<f64>,
@@ -195,9 +181,7 @@ pub struct Summary {
     pub interval: Option<(f64, f64)>,
     /// Mean of the rubric, 0 to 1.
     pub rubric: Option<f64>,
-    /// Mean duration.
     pub seconds: Option<f64>,
-    /// Mean tokens.
     pub tokens: Option<f64>,
     /// Cost of all runs together; absent when that of any run is unknown.
     pub cost: Option<f64>,
@@ -208,11 +192,8 @@ pub struct Summary {
 /// The scores of one dimension of the rubric.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dimension {
-    /// Its name.
     pub name: String,
-    /// Mean score.
     pub mean: f64,
-    /// Lowest and highest score.
     pub range: (f64, f64),
 }
 

@@ -21,7 +21,6 @@ pub enum Source {
     Missing,
     /// It is there and cannot be used; why.
     Broken(String),
-    /// Its content.
     Read(Value),
 }
 
@@ -77,7 +76,6 @@ struct Kept {
     place: Place,
 }
 
-/// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     ItemOrDocument,
@@ -156,7 +154,6 @@ pub(crate) enum Bytes {
     Missing,
     /// It is there and cannot be used; why.
     Broken(String),
-    /// Its content.
     Read(Vec<u8>),
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use fs_err as fs;
 
-/// The folders in a folder.
 pub(crate) fn folders(path: &Path) -> Vec<String> {
     list(path, Wanted::Folders)
 }

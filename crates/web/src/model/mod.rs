@@ -80,7 +80,6 @@ impl Workspace {
         Self { root: self.root.clone(), iterations: Self::list(&self.root) }
     }
 
-    /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -95,7 +94,6 @@ impl Workspace {
         &self.iterations
     }
 
-    /// The newest iteration.
     pub fn newest(&self) -> Option<&str> {
         self.iterations.last().map(String::as_str)
     }
@@ -112,7 +110,6 @@ impl Workspace {
         Some(if known == SELF { self.root.clone() } else { self.root.join(known) })
     }
 
-    /// Reads an iteration.
     pub fn iteration(&self, key: &str) -> Option<Iteration> {
         Some(Iteration::read(&self.iteration_path(key)?, key))
     }

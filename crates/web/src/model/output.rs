@@ -21,13 +21,11 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The outputs of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outputs {
-    /// The files, by path.
     pub files: Vec<OutputFile>,
     /// How many more there are.
     pub left_out: usize,
 }
 
-/// One output file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputFile {
     /// The path below `outputs/`, with `/`.
@@ -41,24 +39,18 @@ pub struct OutputFile {
 pub enum Shown {
     /// Text, Markdown and code, as it stands; how much was cut.
     Text {
-        /// The text.
         text: String,
-        /// Whether there is more.
         is_cut: bool,
     },
-    /// A table.
     Table {
         /// The rows, the head first.
         rows: Vec<Vec<String>>,
-        /// Whether there is more.
         is_cut: bool,
     },
     /// An image of a type that browsers draw without running anything.
     Image {
-        /// Its media type.
         media_type: &'static str,
     },
-    /// A file to download.
     Download,
     /// The first bytes of something unknown.
     Hex {

@@ -34,7 +34,6 @@ pub struct Run {
     pub rubric_normalized: Option<f64>,
     /// How long the agent worked.
     pub seconds: Option<f64>,
-    /// Tokens of all kinds.
     pub tokens: Option<f64>,
     /// US dollars.
     pub cost: Option<f64>,
@@ -44,7 +43,6 @@ pub struct Run {
     pub reason: Option<String>,
     /// Whether the skill was loaded, when the record says so.
     pub skill_loaded: Option<bool>,
-    /// The agent's version.
     pub agent_version: Option<String>,
     /// The version of the skillgauge that carried it out.
     pub skillgauge_version: Option<String>,
@@ -55,22 +53,17 @@ pub struct Run {
 /// One expectation with its verdict.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verdict {
-    /// What was expected.
     pub text: String,
-    /// Whether it holds.
     pub passed: bool,
 }
 
 /// What a run comes to, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunState {
-    /// Graded, and something failed.
     Failed,
     /// The run itself did not come to an end that could be graded.
     Broken,
-    /// Not graded (yet).
     Ungraded,
-    /// Graded, and everything passed.
     Passed,
 }
 
@@ -191,12 +184,10 @@ impl Run {
         }
     }
 
-    /// How many expectations passed.
     pub fn passed(&self) -> usize {
         self.verdicts.iter().filter(|verdict| verdict.passed).count()
     }
 
-    /// What it comes to.
     pub fn state(&self) -> RunState {
         let ended_badly = self.outcome.as_deref().is_some_and(|outcome| outcome != "completed");
         match self.pass_rate {
@@ -212,7 +203,6 @@ impl Run {
     }
 }
 
-/// Whether a folder is one of a run.
 pub(crate) fn is_run_folder(path: &Path) -> bool {
     let holds = |name: &str| fs_err::symlink_metadata(path.join(name)).is_ok();
     ["outputs", "grading.json", "run.json", "transcript.jsonl", "structural.json"]

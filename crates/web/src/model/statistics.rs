@@ -34,7 +34,6 @@ fn ends(interval: Interval) -> (f64, f64) {
 /// How far two people, or a person and a judge, agree beyond chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Agreement {
-    /// Things that both decided.
     pub pairs: usize,
     /// Of these, how many they decided alike.
     pub alike: usize,

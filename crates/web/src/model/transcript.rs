@@ -14,7 +14,6 @@ use super::output::text_of;
 
 /// A line longer than this is cut.
 const MAX_LINE: usize = 4 << 20;
-/// Marks that are listed.
 const MAX_MARKS: usize = 200;
 
 /// A part of a transcript, and what is known of the whole.
@@ -36,14 +35,11 @@ pub struct Window {
     pub problem: Option<String>,
 }
 
-/// Something worth jumping to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The number of the event.
     pub event: usize,
-    /// What it is.
     pub kind: MarkKind,
-    /// In a few words.
     pub label: String,
 }
 
@@ -52,7 +48,6 @@ pub struct Mark {
 pub enum MarkKind {
     /// A skill was loaded or asked for.
     Skill,
-    /// Something went wrong.
     Error,
 }
 

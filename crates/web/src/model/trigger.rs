@@ -13,14 +13,10 @@ use super::statistics::wilson;
 /// How many files of reports are read.
 const MAX_FILES: usize = 200;
 
-/// Everything about triggering.
 #[derive(Debug, Clone, Default)]
 pub struct Triggering {
-    /// Trigger reports by file.
     pub reports: Vec<TriggerReport>,
-    /// Confusion matrices by file.
     pub routes: Vec<Route>,
-    /// Tuning loops by file.
     pub loops: Vec<TuningLoop>,
     /// Files that could not be used.
     pub problems: Vec<Problem>,
@@ -31,7 +27,6 @@ pub struct Triggering {
 pub struct TriggerReport {
     /// The file, relative to the workspace.
     pub file: String,
-    /// Name of the skill.
     pub skill_name: String,
     /// The description that was measured.
     pub description: String,
@@ -41,14 +36,11 @@ pub struct TriggerReport {
     pub via: Option<String>,
     /// What the reader should know before believing the rates.
     pub warnings: Vec<String>,
-    /// The queries.
     pub queries: Vec<Query>,
 }
 
-/// One query.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// What the user says.
     pub query: String,
     /// Whether the skill should trigger.
     pub should_trigger: bool,
@@ -84,20 +76,16 @@ pub struct Route {
 pub struct TuningLoop {
     /// The file, relative to the workspace.
     pub file: String,
-    /// The description before.
     pub original: String,
     /// The description that the loop stands by.
     pub best: String,
-    /// The rounds.
     pub rounds: Vec<Round>,
     /// Signs that the numbers should not be trusted.
     pub warnings: Vec<String>,
 }
 
-/// One round.
 #[derive(Debug, Clone, Default)]
 pub struct Round {
-    /// Its number.
     pub round: u64,
     /// The description that was evaluated.
     pub description: String,

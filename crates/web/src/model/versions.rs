@@ -19,9 +19,7 @@ pub struct Versions {
     pub versions: Vec<Version>,
     /// The one that is being worked on.
     pub current: Option<String>,
-    /// Comparisons of two versions.
     pub comparisons: Vec<Comparison>,
-    /// Analyses.
     pub analyses: Vec<Analysis>,
     /// How the newest improve loop ended, in words.
     pub conclusion: Option<String>,
@@ -29,16 +27,12 @@ pub struct Versions {
     pub problems: Vec<Problem>,
 }
 
-/// One version.
 #[derive(Debug, Clone, Default)]
 pub struct Version {
     /// Its name, such as `v1`.
     pub name: String,
-    /// What it is.
     pub description: String,
-    /// When.
     pub timestamp: String,
-    /// The commit.
     pub git_hash: Option<String>,
     /// Its score, and the highest that it can be.
     pub score: Option<f64>,
@@ -55,13 +49,10 @@ pub struct Version {
 /// A blind comparison, unblinded by its key if that is there.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
-    /// The file.
     pub file: String,
-    /// The task.
     pub prompt: String,
     /// The winner: a version, or a label when there is no key.
     pub winner: String,
-    /// Why.
     pub reasoning: String,
     /// The names of A and B.
     pub names: (String, String),
@@ -74,11 +65,8 @@ pub struct Comparison {
 /// What made the winner win, and what to change.
 #[derive(Debug, Clone, Default)]
 pub struct Analysis {
-    /// The file.
     pub file: String,
-    /// The version that won.
     pub winner: String,
-    /// The version that lost.
     pub loser: String,
     /// What the winner did better.
     pub strengths: Vec<String>,

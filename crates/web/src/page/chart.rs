@@ -20,11 +20,8 @@ pub(crate) struct Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Shape {
-    /// With the skill.
     Dot,
-    /// Without it.
     Ring,
-    /// With an old version.
     Diamond,
 }
 

@@ -14,7 +14,6 @@ use crate::model::run::Run;
 /// An image larger than this is not put into the one-file report.
 const MAX_EMBEDDED: u64 = 512 << 10;
 
-/// One file.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct OutputView {
     path: String,

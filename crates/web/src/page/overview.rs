@@ -39,7 +39,6 @@ struct Warning {
     href: Option<String>,
 }
 
-/// What the overview shows.
 pub(crate) fn overview(
     iteration: &Iteration,
     previous: Option<&Iteration>,

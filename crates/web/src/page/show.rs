@@ -31,7 +31,6 @@ pub(crate) fn minus(text: &str) -> String {
     text.replacen('-', "\u{2212}", 1)
 }
 
-/// A duration.
 pub(crate) fn seconds(seconds: Option<f64>) -> String {
     seconds.map_or_else(unknown, |seconds| match seconds {
         _ if seconds < 0.0 => unknown(),

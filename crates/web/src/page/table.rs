@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::chart::Mark;
 
-/// A table.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Table {
     id: String,
@@ -26,9 +25,7 @@ struct Column {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
@@ -36,20 +33,14 @@ pub(crate) enum Align {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Tone {
-    /// Nothing in particular.
     #[default]
     Plain,
-    /// Good.
     Good,
-    /// Bad.
     Bad,
-    /// To be looked at.
     Warn,
-    /// Of less interest.
     Quiet,
 }
 
-/// A cell.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Cell {
     text: String,

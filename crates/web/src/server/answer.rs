@@ -19,11 +19,9 @@ pub(super) async fn script() -> impl IntoResponse {
 
 /// A page, or why there is none.
 pub(super) enum Answer {
-    /// The page.
     Page(String),
     /// There is no such page.
     NotFound(&'static str),
-    /// A template is broken.
     Broken(RenderError),
 }
 

@@ -40,15 +40,12 @@ pub enum ServeError {
     /// The workspace cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A template is broken.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// The server ended.
     #[error("the server cannot go on: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// What every request needs.
 #[derive(Debug)]
 pub struct AppState {
     workspace: Workspace,

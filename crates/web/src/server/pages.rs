@@ -29,7 +29,6 @@ impl Wanted {
     }
 }
 
-/// The newest iteration.
 pub(super) async fn home(State(state): State<Arc<AppState>>) -> Response {
     let workspace = state.workspace.refreshed();
     let key = workspace.newest().unwrap_or(SELF);
@@ -72,7 +71,6 @@ pub(super) async fn page(
     .await
 }
 
-/// The page of review.
 pub(super) async fn review(
     State(state): State<Arc<AppState>>,
     Path(iteration): Path<String>,

@@ -37,7 +37,6 @@ impl Fixture {
         serde_json::from_slice(&fs_err::read(self.path(path)).unwrap()).unwrap()
     }
 
-    /// An empty workspace.
     pub(crate) fn empty() -> Self {
         let fixture = Self { folder: tempfile::tempdir().unwrap() };
         fs_err::create_dir_all(fixture.root()).unwrap();

@@ -20,7 +20,6 @@ use crate::{Printer, keep};
 /// How often each case is run when nobody says: the comparator looks at one run.
 const RUNS: u64 = 1;
 
-/// Who runs which cases.
 #[derive(Debug)]
 pub(super) struct Fill<'f> {
     /// The cases that are compared.

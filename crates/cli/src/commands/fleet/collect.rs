@@ -76,7 +76,6 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         .conclude(&session, printer)
 }
 
-/// What is collected.
 enum Wanted<'a> {
     Iteration(Iteration),
     Plan(&'a PlanId),

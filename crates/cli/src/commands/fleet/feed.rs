@@ -14,7 +14,6 @@ use crate::session::Session;
 /// How often it is looked at; each look reads all results of the plans that run.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Looks at a fleet.
 pub(in crate::commands) struct Feeder {
     fleet: NatsFleet,
     reader: StatusReader,

@@ -57,7 +57,6 @@ pub(super) fn run(args: &FleetStatusArgs, printer: &Printer) -> Outcome {
     Ok(ExitCode::Success)
 }
 
-/// Where it is shown.
 struct Screen {
     /// The last text that was drawn, if the next one takes its place.
     drawn: Option<String>,

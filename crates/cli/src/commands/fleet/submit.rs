@@ -24,7 +24,6 @@ use crate::{ExitCode, Printer, keep};
 const LOCAL: &str = "local";
 /// So many runs at once when nobody says: more than most fleets have slots.
 const FLEET_JOBS: u32 = 1000;
-/// So many gradings.
 const GRADE_JOBS: u32 = 64;
 
 /// `skillgauge run --fleet URL`: submits, then collects.

@@ -19,7 +19,6 @@ const MAX_LINE: usize = 300;
 /// Whether somebody is to judge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Judging {
-    /// Somebody is.
     #[default]
     Wanted,
     /// `--judge none`: what nobody was asked is no error.

@@ -26,7 +26,6 @@ use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
-/// What the steps share.
 pub(super) struct Work<'w> {
     pub(super) rules: Rules,
     pub(super) run_args: &'w RunArgs,

@@ -24,7 +24,6 @@ use crate::progress::RunProgress;
 use crate::session::Session;
 use crate::{Printer, keep};
 
-/// What will be run.
 #[derive(Debug)]
 pub(in crate::commands) struct Measurement<'m> {
     pub(in crate::commands) target: Target,

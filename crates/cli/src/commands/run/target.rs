@@ -18,7 +18,6 @@ use crate::{Printer, suite};
 /// The rule about the name of a skill's folder.
 const FOLDER_NAME: &str = "NAME_FOLDER_MISMATCH";
 
-/// What is measured.
 #[derive(Debug)]
 pub(in crate::commands) struct Target {
     pub(super) skill: PathBuf,

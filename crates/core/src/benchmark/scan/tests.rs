@@ -79,7 +79,6 @@ fn nearly_json() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
 }
 
-/// The text of a value.
 fn json_text() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -1,6 +1,5 @@
 //! The table of keywords: which there are, and what each takes.
 
-/// What a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Argument {
     /// Words for people and editors; it decides nothing.
@@ -8,7 +7,6 @@ pub(super) enum Argument {
     Anything,
     Schema,
     Schemas,
-    /// An object with schemas.
     Properties,
     /// An object with schemas under regular expressions.
     PatternProperties,

@@ -24,7 +24,6 @@ use keyword::{Argument, keyword};
 pub struct SchemaProblem {
     /// A JSON pointer into the schema.
     pub at: String,
-    /// What is wrong.
     pub reason: String,
 }
 

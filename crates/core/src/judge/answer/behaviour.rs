@@ -32,7 +32,6 @@ pub struct BehaviourAnswer {
 /// A score with its reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct ScoredNote {
-    /// Why.
     pub notes: String,
     /// From 1 to 5.
     pub score: u8,

@@ -20,7 +20,6 @@ pub struct CasesAnswer {
     /// Conventions, by their names; none when the judge did not see the skill.
     #[serde(default)]
     pub conventions: ById<JudgedConvention>,
-    /// Claims of the agent.
     #[serde(default)]
     pub claims: Vec<JudgedClaim>,
     /// What the agent was unsure about.
@@ -34,9 +33,7 @@ pub struct CasesAnswer {
 /// What a judge said about a convention.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct JudgedConvention {
-    /// What shows it.
     pub details: String,
-    /// Whether it is kept.
     pub passed: bool,
 }
 

@@ -16,7 +16,6 @@ pub struct EvalsAnswer {
     /// Dimensions of the rubric, by `D1`, `D2`, ...
     #[serde(default)]
     pub rubric: ById<JudgedScore>,
-    /// Claims of the agent.
     #[serde(default)]
     pub claims: Vec<JudgedClaim>,
     /// What the agent was unsure about.
@@ -41,7 +40,6 @@ pub struct NotesAnswer {
 /// How an eval could be better.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct FeedbackAnswer {
-    /// What to change.
     pub suggestions: Vec<SuggestionAnswer>,
     /// In a sentence or two.
     pub overall: String,
@@ -52,7 +50,6 @@ pub struct FeedbackAnswer {
 pub struct SuggestionAnswer {
     /// What it is about; empty when something is missing.
     pub assertion: String,
-    /// What is wrong.
     pub reason: String,
 }
 

@@ -22,7 +22,6 @@ pub use evals::{EvalsAnswer, FeedbackAnswer, NotesAnswer, SuggestionAnswer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgedVerdict {
-    /// It holds.
     Pass,
     /// It does not.
     Fail,
@@ -31,18 +30,15 @@ pub enum JudgedVerdict {
 /// What a judge said about a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct JudgedStatement {
-    /// What it looked at.
     pub reasoning: String,
     /// The passages that prove it.
     pub quotes: Vec<String>,
-    /// What follows.
     pub verdict: JudgedVerdict,
 }
 
 /// What a judge said about something with a score.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct JudgedScore {
-    /// What it looked at.
     pub reasoning: String,
     /// The passages that prove it.
     pub quotes: Vec<String>,
@@ -53,7 +49,6 @@ pub struct JudgedScore {
 /// What a judge said about a claim of the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct JudgedClaim {
-    /// What the agent claims.
     pub claim: String,
     /// The sort of claim; only in the `evals` dialect.
     #[serde(default, rename = "type")]
@@ -62,7 +57,6 @@ pub struct JudgedClaim {
     pub evidence: String,
     /// The passages that prove it.
     pub quotes: Vec<String>,
-    /// Whether it holds.
     pub verified: bool,
 }
 

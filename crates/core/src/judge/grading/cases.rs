@@ -19,7 +19,6 @@ use crate::skill::Skill;
 /// A run that is graded.
 #[derive(Clone, Copy, Debug)]
 pub struct CasesSubject<'s> {
-    /// The case.
     pub case: &'s SuiteCase,
     /// Which version of the skill was tested.
     pub version: u64,
@@ -27,7 +26,6 @@ pub struct CasesSubject<'s> {
     pub run: u64,
     /// The skill, for the conventions.
     pub skill: Option<&'s Skill>,
-    /// What the run did.
     pub metrics: Option<&'s Metrics>,
 }
 

@@ -23,15 +23,12 @@ const BEST: f64 = 5.0;
 /// A run that is graded.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalsSubject<'s> {
-    /// The case.
     pub eval: &'s Eval,
     /// What the structural checks found; none when they were not evaluated.
     pub structural: Option<&'s Structural>,
     /// Whether a failed critical check ends the grading.
     pub structural_gate: bool,
-    /// What the run did.
     pub metrics: Option<&'s Metrics>,
-    /// How long it took.
     pub timing: Option<&'s Timing>,
 }
 

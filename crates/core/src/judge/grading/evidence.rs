@@ -122,7 +122,6 @@ pub(super) enum Unquoted {
 pub(super) struct Scored {
     /// The score, at most [`VOIDED`] when nothing shows that it is deserved.
     pub(super) score: u8,
-    /// Why, for people.
     pub(super) text: String,
     pub(super) extra: Extra,
 }

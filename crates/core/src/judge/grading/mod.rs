@@ -40,12 +40,10 @@ impl<A> Default for Votes<A> {
 }
 
 impl<A> Votes<A> {
-    /// A single answer.
     pub fn one(answer: A) -> Self {
         Self { answers: vec![answer], failures: Vec::new() }
     }
 
-    /// How often was asked.
     pub fn asked(&self) -> usize {
         self.answers.len() + self.failures.len()
     }
@@ -74,7 +72,6 @@ impl<A> Votes<A> {
 /// Nothing could be graded: no vote came to an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct NotGraded {
-    /// Why.
     pub reason: String,
 }
 

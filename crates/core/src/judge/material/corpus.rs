@@ -44,7 +44,6 @@ pub(super) enum Whose {
 /// A quote that was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unfound {
-    /// It is nowhere.
     Absent,
     /// It is there, and proves nothing: it is too short, or only in what we wrote around the material.
     Slight,
@@ -53,11 +52,9 @@ pub enum Unfound {
 /// How much a text can prove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Substance {
-    /// It stands for itself.
     Enough,
     /// So short that it counts only as a whole word: any text has two letters somewhere.
     Word,
-    /// Nothing.
     None,
 }
 

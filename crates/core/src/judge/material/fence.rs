@@ -12,7 +12,6 @@ const DIGITS: usize = 16;
 /// Digits of the number at each event and file within it.
 const MARK_DIGITS: usize = 8;
 
-/// Puts material between lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {
     boundary: String,

@@ -24,11 +24,9 @@ pub use transcript::{TranscriptDigest, TranscriptLeftOut};
 /// How much a judge is shown, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Of the transcript.
     pub transcript: usize,
     /// Of the contents of all output files together.
     pub outputs: usize,
-    /// Of one output file.
     pub file: usize,
     /// How many output files are listed by name.
     pub listed: usize,
@@ -72,16 +70,13 @@ pub struct Material {
 /// What a judge was not shown; a part that was shown completely is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Of the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<TranscriptLeftOut>,
-    /// Of the outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<OutputsLeftOut>,
 }
 
 impl LeftOut {
-    /// Whether everything was shown.
     pub fn is_empty(&self) -> bool {
         self.transcript.is_none() && self.outputs.is_none()
     }

@@ -26,16 +26,13 @@ const LEAST: usize = 200;
 const MAX_FILES: usize = 10_000;
 /// Bytes of contents that are held at once; beyond that only the beginnings are.
 const MAX_HELD: usize = 8 << 20;
-/// Folders within folders.
 const MAX_DEPTH: usize = 64;
 
 /// The list of no files.
 const NO_FILES: &str = "No files were produced.\n";
 
-/// Outputs within a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputsDigest {
-    /// What the judge sees.
     pub text: String,
     /// What it does not see; none when it sees everything.
     pub left_out: Option<OutputsLeftOut>,

@@ -28,7 +28,6 @@ const LEAST: usize = 240;
 /// A transcript within a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptDigest {
-    /// What the judge sees.
     pub text: String,
     /// What it does not see; none when it sees everything.
     pub left_out: Option<TranscriptLeftOut>,
@@ -37,9 +36,7 @@ pub struct TranscriptDigest {
 /// What is missing in the digest of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptLeftOut {
-    /// Whole events.
     pub events: u64,
-    /// How many there are.
     pub of_events: u64,
     /// Events that are shown without their middle.
     pub shortened: u64,
@@ -62,7 +59,6 @@ impl TranscriptDigest {
     }
 }
 
-/// One event as text.
 struct Entry {
     /// The pieces that `text` is made of.
     pieces: Vec<Piece>,

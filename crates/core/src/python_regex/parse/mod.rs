@@ -26,7 +26,6 @@ pub(super) struct Parsed {
     pub(super) widths: Vec<Option<Width>>,
 }
 
-/// Reads a pattern.
 pub(super) fn parse(pattern: &str) -> Result<Parsed, PatternError> {
     let mut parser = Parser {
         source: Source::new(pattern)?,

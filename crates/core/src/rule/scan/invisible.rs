@@ -16,7 +16,6 @@ pub(crate) enum Kind {
 pub(crate) struct Invisible {
     /// Its first byte.
     pub(crate) offset: usize,
-    /// The character.
     pub(crate) character: char,
     /// What it can be used for.
     pub(crate) kind: Kind,

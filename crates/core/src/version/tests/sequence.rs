@@ -29,7 +29,6 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// What should be there.
 #[derive(Default)]
 struct Model {
     versions: Vec<BTreeMap<PathBuf, Vec<u8>>>,

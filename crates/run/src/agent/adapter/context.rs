@@ -18,7 +18,6 @@ pub struct Context {
     /// The skills under test and their neighbours. May be empty, as when a file from elsewhere is read: then every
     /// skill counts.
     pub skills: Vec<InstalledSkill>,
-    /// How much to keep.
     pub caps: Caps,
 }
 
@@ -56,7 +55,6 @@ pub struct Caps {
     pub text: usize,
     /// Bytes of text in all events together.
     pub total: usize,
-    /// Events.
     pub events: usize,
 }
 
@@ -97,7 +95,6 @@ impl Exit {
         }
     }
 
-    /// We stopped the process.
     pub fn stopped(stop: Stop) -> Self {
         Self {
             status: Some(ExitStatus { stop: Some(stop), ..ExitStatus::default() }),

@@ -28,7 +28,6 @@ pub trait Adapter: Send {
     /// Takes one line of standard output, with or without its newline, and returns the events that it added.
     fn line(&mut self, line: &[u8]) -> &[Event];
 
-    /// Ends the stream.
     fn finish(self: Box<Self>, exit: Exit) -> Transcript;
 }
 
@@ -37,7 +36,6 @@ pub trait Adapter: Send {
 pub struct AdapterKind {
     /// The name in descriptors and on the command line.
     pub name: &'static str,
-    /// What it reads.
     pub about: &'static str,
     open: fn(&'static str, Context) -> Box<dyn Adapter>,
 }
@@ -63,7 +61,6 @@ impl AdapterKind {
     }
 }
 
-/// The table of adapters.
 pub static ADAPTERS: [AdapterKind; 5] = [
     AdapterKind {
         name: "claude",
@@ -88,7 +85,6 @@ pub static ADAPTERS: [AdapterKind; 5] = [
     },
 ];
 
-/// The adapter with this name.
 pub fn adapter(name: &str) -> Option<&'static AdapterKind> {
     ADAPTERS.iter().find(|kind| kind.name == name)
 }

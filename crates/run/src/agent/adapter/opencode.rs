@@ -37,7 +37,6 @@ enum Last {
     Open,
     /// A step ended for this reason.
     Step(String),
-    /// An error.
     Error(Ending),
 }
 

@@ -45,7 +45,6 @@ pub(in crate::agent) struct Draft {
 /// Whether mistakes were found while a draft was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DraftState {
-    /// None.
     Sound,
     /// Some: what is missing may be there, and wrong.
     Mistaken,

@@ -3,11 +3,8 @@
 /// A key of a descriptor, for checks and for the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name.
     pub name: &'static str,
-    /// What it takes.
     pub takes: &'static str,
-    /// What it is for.
     pub about: &'static str,
 }
 

@@ -34,12 +34,10 @@ pub use version::Version;
 pub struct AgentName(String);
 
 impl AgentName {
-    /// A name.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,11 +52,9 @@ impl fmt::Display for AgentName {
 /// Everything there is to know about an agent before it is started.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
-    /// Its name.
     pub name: AgentName,
     /// What it is, for people.
     pub about: String,
-    /// What reads its events.
     pub adapter: &'static AdapterKind,
     /// The program; absent for one that only others extend.
     pub program: Option<Program>,
@@ -66,7 +62,6 @@ pub struct Descriptor {
     pub native: Vec<String>,
     /// Other programs that it needs on the `PATH`.
     pub needs: Vec<String>,
-    /// Its arguments.
     pub arguments: Vec<Argument>,
     /// What stands for `{extra-arguments}`.
     pub extra_arguments: Vec<Argument>,
@@ -115,7 +110,6 @@ pub type Files = Vec<(Template, Template)>;
 pub enum Program {
     /// To be looked for on the `PATH`.
     Named(String),
-    /// This file.
     At(PathBuf),
 }
 
@@ -131,7 +125,6 @@ impl fmt::Display for Program {
 /// One entry of a list of arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// One argument.
     One(Template),
     /// Several, which are all there or none: they vanish when one of their placeholders has no value.
     Group(Vec<Template>),
@@ -147,34 +140,28 @@ pub enum Argument {
 pub enum PromptVia {
     /// As an argument; standard input is closed.
     Argument,
-    /// On standard input.
     Stdin,
 }
 
 /// How the installed skills are listed for `{skill-list}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillList {
-    /// One skill.
     pub each: Template,
-    /// What stands between two.
     pub separator: String,
 }
 
 /// One way to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// Where it is.
     pub source: LoginSource,
     /// What it is, for people.
     pub about: String,
 }
 
-/// Where a login is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginSource {
     /// In a variable of the user's environment.
     Variable {
-        /// Its name there.
         name: String,
         /// The name under which the agent gets it.
         given_as: String,
@@ -183,7 +170,6 @@ pub enum LoginSource {
     File {
         /// Where it may be; the first that can be filled and is there.
         paths: Vec<Template>,
-        /// The link.
         link: Template,
     },
 }
@@ -202,7 +188,6 @@ pub enum LoginRule {
 /// A login that is there and cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginHint {
-    /// Where it may be.
     pub paths: Vec<Template>,
     /// Why it cannot be used, for people.
     pub about: String,
@@ -211,9 +196,7 @@ pub struct LoginHint {
 /// One position of the switch for bundled skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switch {
-    /// Arguments.
     pub arguments: Vec<Argument>,
-    /// Variables.
     pub environment: Variables,
     /// Files; they take the place of the descriptor's own.
     pub files: Files,

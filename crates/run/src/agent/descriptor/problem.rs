@@ -6,9 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 pub struct Problem {
-    /// Where it stands.
     pub place: Place,
-    /// What it is.
     pub kind: ProblemKind,
 }
 
@@ -17,9 +15,7 @@ pub struct Problem {
 pub struct Place {
     /// The file, as the caller calls it.
     pub file: String,
-    /// The line.
     pub line: usize,
-    /// The column, in characters.
     pub column: usize,
 }
 
@@ -29,43 +25,28 @@ impl fmt::Display for Place {
     }
 }
 
-/// A mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemKind {
     /// The file is not TOML.
     #[error("not TOML: {message}")]
-    Syntax {
-        /// What the parser says.
-        message: String,
-    },
+    Syntax { message: String },
     /// A key that nobody reads.
     #[error("unknown key `{key}`{}", did_you_mean(meant.as_deref()))]
     UnknownKey {
-        /// The key.
         key: String,
         /// What may have been meant.
         meant: Option<String>,
     },
     /// A value of the wrong type.
     #[error("`{key}` must be {expected}, not {found}")]
-    WrongType {
-        /// The key.
-        key: String,
-        /// What it must be.
-        expected: &'static str,
-        /// What it is.
-        found: &'static str,
-    },
+    WrongType { key: String, expected: &'static str, found: &'static str },
     /// A value that is none of those that there are.
     #[error("`{key}` cannot be `{value}`{}; it is one of {}", did_you_mean(meant.as_deref()), known.join(", "))]
     UnknownValue {
-        /// The key.
         key: String,
-        /// The value.
         value: String,
         /// What may have been meant.
         meant: Option<String>,
-        /// What there is.
         known: Vec<String>,
     },
     /// A placeholder that does not exist.
@@ -78,26 +59,13 @@ pub enum ProblemKind {
     },
     /// A placeholder where it cannot be filled.
     #[error("`{slot}` cannot stand here: {why}")]
-    SlotNotHere {
-        /// The placeholder.
-        slot: String,
-        /// Why.
-        why: &'static str,
-    },
+    SlotNotHere { slot: String, why: &'static str },
     /// A key that must be there and is not.
     #[error("the agent `{agent}` needs `{key}`")]
-    Missing {
-        /// The agent.
-        agent: String,
-        /// The key.
-        key: &'static str,
-    },
+    Missing { agent: String, key: &'static str },
     /// A way to log in without what it needs.
     #[error("a way to log in needs `{key}`")]
-    LoginNeeds {
-        /// The key.
-        key: &'static str,
-    },
+    LoginNeeds { key: &'static str },
     /// The prompt does not reach the agent, or twice.
     #[error(
         "`arguments` must contain `{{prompt}}` once when `prompt` is \"argument\", and never when it is \"stdin\""
@@ -105,46 +73,27 @@ pub enum ProblemKind {
     PromptNotPassed,
     /// A path that leaves its folder, or is none.
     #[error("`{path}` must be a path below its folder, without `..`")]
-    BadPath {
-        /// The path.
-        path: String,
-    },
+    BadPath { path: String },
     /// A name that cannot be one.
     #[error("`{name}` cannot be the name of an agent: use letters, digits, `-`, `_` and `.`")]
-    BadName {
-        /// The name.
-        name: String,
-    },
+    BadName { name: String },
     /// A name of a variable that cannot be one.
     #[error("`{name}` cannot be the name of a variable")]
-    BadVariable {
-        /// The name.
-        name: String,
-    },
+    BadVariable { name: String },
     /// A variable that belongs to isolation.
     #[error("`{name}` is set for every agent and cannot be changed")]
-    ReservedVariable {
-        /// The name.
-        name: String,
-    },
+    ReservedVariable { name: String },
     /// A login among the variables that are simply passed.
     #[error(
         "`{name}` holds a login; it is passed when it is the one that counts, and does not belong into `pass`"
     )]
-    LoginPassed {
-        /// The variable.
-        name: String,
-    },
+    LoginPassed { name: String },
     /// A version that is none.
     #[error("`{text}` is not a version such as 1.2.3")]
-    BadVersion {
-        /// The text.
-        text: String,
-    },
+    BadVersion { text: String },
     /// Two descriptors with one name.
     #[error("the agent `{agent}` is described twice; the first time in {first}")]
     Twice {
-        /// The agent.
         agent: String,
         /// Where it is described first.
         first: Place,
@@ -152,17 +101,13 @@ pub enum ProblemKind {
     /// A descriptor that extends one that does not exist.
     #[error("there is no agent `{name}` to extend{}", did_you_mean(meant.as_deref()))]
     UnknownParent {
-        /// The name.
         name: String,
         /// What may have been meant.
         meant: Option<String>,
     },
     /// A descriptor that extends itself, directly or not.
     #[error("the agent `{agent}` extends itself")]
-    Circle {
-        /// The agent.
-        agent: String,
-    },
+    Circle { agent: String },
 }
 
 fn did_you_mean(meant: Option<&str>) -> String {

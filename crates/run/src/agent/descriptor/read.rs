@@ -20,12 +20,10 @@ use super::{Argument, Variables, similar};
 type Table<'t> = DeTable<'t>;
 type Spot = Range<usize>;
 
-/// Reads one file.
 pub(in crate::agent) struct Reader<'t> {
     file: &'t str,
     text: &'t str,
     folder: &'t Path,
-    /// Every mistake so far.
     pub(in crate::agent) problems: Vec<Problem>,
 }
 
@@ -135,7 +133,6 @@ impl<'t> Reader<'t> {
         Some(self.texts(table, key)?.into_iter().map(|(text, _)| text).collect())
     }
 
-    /// Names of variables.
     fn names(&mut self, table: &Table<'t>, key: &str) -> Option<Vec<String>> {
         let texts = self.texts(table, key)?;
         let valid = texts.into_iter().filter_map(|(name, spot)| self.variable_name(name, spot));
@@ -156,7 +153,6 @@ impl<'t> Reader<'t> {
         Some(name)
     }
 
-    /// One of several words.
     fn word<T: Copy>(&mut self, table: &Table<'_>, key: &str, words: &[(&str, T)]) -> Option<T> {
         let (value, spot) = self.text(table, key)?;
         let found = words.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning);

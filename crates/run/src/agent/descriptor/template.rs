@@ -16,9 +16,7 @@ pub enum Slot {
     Prompt,
     /// The model, if one was asked for.
     Model,
-    /// The work folder.
     Work,
-    /// The private home.
     Home,
     /// The private folder for the agent's settings.
     Config,
@@ -116,7 +114,6 @@ pub struct UnknownSlot {
     pub meant: Option<&'static str>,
 }
 
-/// A text with placeholders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template(Vec<Piece>);
 
@@ -127,7 +124,6 @@ enum Piece {
 }
 
 impl Template {
-    /// Reads a text.
     pub fn parse(text: &str) -> Result<Self, UnknownSlot> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
@@ -161,7 +157,6 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// The placeholders in it.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Slot(slot) => Some(slot),
@@ -213,7 +208,6 @@ fn enclosed<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     is_name.then_some(name)
 }
 
-/// What placeholders stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values(BTreeMap<Slot, String>);
 

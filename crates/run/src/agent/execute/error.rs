@@ -17,10 +17,7 @@ pub enum ExecuteError {
     Unknown(#[from] UnknownAgent),
     /// `auto` found no agent that can be used.
     #[error("no agent can be used:{}", considered.iter().map(said).collect::<String>())]
-    NoAgent {
-        /// What was considered.
-        considered: Vec<Considered>,
-    },
+    NoAgent { considered: Vec<Considered> },
     /// The agent is not there, or too old.
     #[error(transparent)]
     Locate(#[from] LocateError),
@@ -35,10 +32,7 @@ pub enum ExecuteError {
     Outputs(#[from] OutputsError),
     /// The folder for outputs is not empty.
     #[error("the folder {folder:?} for outputs is not empty")]
-    OutputsNotEmpty {
-        /// The folder.
-        folder: std::path::PathBuf,
-    },
+    OutputsNotEmpty { folder: std::path::PathBuf },
     /// A file of ours could not be read or written.
     #[error("cannot keep what the agent produced")]
     Io(#[from] std::io::Error),
@@ -49,16 +43,10 @@ pub enum ExecuteError {
     #[error(
         "the recording is of an agent whose events are read by `{adapter}`, which this version does not know"
     )]
-    NoAdapter {
-        /// The adapter.
-        adapter: String,
-    },
+    NoAdapter { adapter: String },
     /// A task of the runtime broke: a bug of ours.
     #[error("an internal error stopped the run: {message}")]
-    Internal {
-        /// What it said.
-        message: String,
-    },
+    Internal { message: String },
 }
 
 impl ExecuteError {

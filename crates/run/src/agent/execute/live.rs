@@ -23,7 +23,6 @@ use crate::process::{self, Ended, Flow};
 /// The most that is recorded of outputs: a recording is kept in version control.
 const RECORDED_BYTES: u64 = 32 << 20;
 
-/// One attempt.
 pub(super) struct Live<'l> {
     pub(super) settings: &'l ExecutorSettings,
     pub(super) located: Arc<Located>,

@@ -46,9 +46,7 @@ const TITLE: usize = 120;
 /// The same for all tasks of a batch.
 #[derive(Debug)]
 pub struct ExecutorSettings {
-    /// The agents.
     pub registry: Registry,
-    /// The user's variables.
     pub environment: Environment,
     /// What guards agents while they run.
     pub guard: Guard,
@@ -56,7 +54,6 @@ pub struct ExecutorSettings {
     pub scratch: PathBuf,
     /// The folder that programs of `command:` agents are relative to.
     pub folder: PathBuf,
-    /// Record and replay.
     pub cassette: Arc<Cassette>,
     /// How much of what agents produce is kept.
     pub collect: CollectLimits,
@@ -72,7 +69,6 @@ pub struct Executor {
 /// One attempt at a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
-    /// The task.
     pub task: &'a AgentTask,
     /// Which attempt it is, from 1.
     pub number: u32,
@@ -85,9 +81,7 @@ pub struct Attempt<'a> {
 pub enum Progress<'a> {
     /// An attempt begins, counted from 1.
     AttemptStarted(u32),
-    /// The agent did something.
     Event(&'a Event),
-    /// An attempt is over.
     AttemptEnded(&'a AttemptRecord),
     /// We wait before the next one.
     Waiting(Duration),
@@ -102,7 +96,6 @@ impl Executor {
         Self { settings, located: tokio::sync::Mutex::default() }
     }
 
-    /// The settings.
     pub fn settings(&self) -> &ExecutorSettings {
         &self.settings
     }

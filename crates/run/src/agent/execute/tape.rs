@@ -144,7 +144,6 @@ impl Tape {
         }
     }
 
-    /// How the process ended.
     pub(super) fn exit(&self) -> Exit {
         Exit { status: Some(self.exit), stderr: self.stderr.clone() }
     }

@@ -73,9 +73,7 @@ pub enum IsolationError {
     /// The folder for private folders cannot be used.
     #[error("cannot make private folders in {scratch:?}")]
     Scratch {
-        /// The folder.
         scratch: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
@@ -83,41 +81,25 @@ pub enum IsolationError {
     #[error(
         "the path {path:?} cannot be given to an agent, because it is not UTF-8; use another folder for private files"
     )]
-    NotText {
-        /// The path.
-        path: PathBuf,
-    },
+    NotText { path: PathBuf },
     /// The agent would read a file from above its work folder.
     #[error(
         "{path:?} would be read by the agent; remove it, or use another folder for private files"
     )]
-    ParentFile {
-        /// The file.
-        path: PathBuf,
-    },
+    ParentFile { path: PathBuf },
     /// A skill cannot be installed.
     #[error(transparent)]
     Skill(#[from] SkillError),
     /// A skill is not what it was when the task was made.
     #[error("the skill `{name}` in {folder:?} has changed since the task was made")]
-    SkillChanged {
-        /// The skill.
-        name: String,
-        /// Its folder.
-        folder: PathBuf,
-    },
+    SkillChanged { name: String, folder: PathBuf },
     /// Two skills have one name.
     #[error("two skills are called `{name}`")]
-    SkillTwice {
-        /// The name.
-        name: String,
-    },
+    SkillTwice { name: String },
     /// The description of a skill cannot be changed.
     #[error("the description of the skill `{name}` cannot be changed")]
     Description {
-        /// The skill.
         name: String,
-        /// Why.
         #[source]
         source: EditError,
     },
@@ -126,28 +108,19 @@ pub enum IsolationError {
     Input(#[from] InputError),
     /// An input is not what it was when the task was made.
     #[error("the input {path:?} has changed since the task was made")]
-    InputChanged {
-        /// The input.
-        path: PathBuf,
-    },
+    InputChanged { path: PathBuf },
     /// An input would lie where the agent looks for skills.
     #[error("the input {path:?} would lie where the agent looks for skills")]
-    InputAmongSkills {
-        /// The input.
-        path: PathBuf,
-    },
+    InputAmongSkills { path: PathBuf },
     /// Something could not be written.
     #[error("cannot prepare {what}")]
     Write {
-        /// What was being made.
         what: &'static str,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
 }
 
-/// A private place.
 #[derive(Debug)]
 pub(super) struct Isolation {
     pub(super) folders: Folders,
@@ -155,7 +128,6 @@ pub(super) struct Isolation {
     pub(super) skills: Vec<InstalledSkill>,
     /// What of the work folder can be an output.
     pub(super) scope: Scope,
-    /// What was left out.
     pub(super) notes: Vec<RunNote>,
     folder: PrivateFolder,
 }

@@ -15,7 +15,6 @@ const MAX_BROKEN: usize = 100;
 /// Why no JSON was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::model) enum ExtractError {
-    /// There is no object.
     #[error("there is no JSON object in the answer")]
     None,
     /// There is more than one.

@@ -16,7 +16,6 @@ use crate::model::request::Protocol;
 use crate::model::response::AnswerFormat;
 use crate::model::tool::CalledTool;
 
-/// Where Anthropic listens.
 pub(in crate::model) const BASE_URL: &str = "https://api.anthropic.com";
 /// The path behind a base URL.
 pub(in crate::model) const PATH: &str = "/v1/messages";
@@ -26,7 +25,6 @@ pub(in crate::model) const VERSION: &str = "2023-06-01";
 /// The most characters that the name of a tool may have.
 const TOOL_NAME: usize = 64;
 
-/// A model of Anthropic's.
 #[derive(Debug)]
 pub(in crate::model) struct Anthropic {
     pub(in crate::model) model: String,

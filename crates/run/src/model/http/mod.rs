@@ -40,7 +40,6 @@ const LOOPBACK: &str = "127.0.0.1,localhost,::1";
 /// Limits on the parts of an exchange; the whole of it is limited by the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// To connect.
     pub connect: Duration,
     /// To the first byte of the answer. Services send nothing before the answer is complete, so this is usually the
     /// same as no limit of its own.
@@ -100,7 +99,6 @@ pub(in crate::model) struct Destination<'d> {
     pub(in crate::model) headers: &'d [(String, String)],
 }
 
-/// What a service answered.
 #[derive(Debug)]
 pub(in crate::model) struct Exchange {
     pub(in crate::model) status: u16,
@@ -115,7 +113,6 @@ pub(in crate::model) struct HttpSettings<'s> {
     pub(in crate::model) url: Url,
     /// Headers whose values are secret: name, what stands before the secret, the secret.
     pub(in crate::model) secret_headers: Vec<(&'static str, &'static str, Secret)>,
-    /// Other headers.
     pub(in crate::model) headers: Vec<(&'static str, &'static str)>,
     pub(in crate::model) timeouts: Timeouts,
     pub(in crate::model) proxy: &'s ProxySettings,

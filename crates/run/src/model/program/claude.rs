@@ -33,7 +33,6 @@ const QUIET: [(&str, &str); 6] = [
     ("CLAUDE_CODE_MAX_RETRIES", "0"),
 ];
 
-/// Claude Code.
 #[derive(Debug)]
 pub(in crate::model) struct Claude {
     pub(in crate::model) program: PathBuf,

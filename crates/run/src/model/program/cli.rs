@@ -17,7 +17,6 @@ const MAX_ANSWER: usize = 4 << 20;
 pub(in crate::model) struct Cli<'c> {
     /// The name of the adapter.
     pub(in crate::model) adapter: &'static str,
-    /// The program, for messages.
     pub(in crate::model) program: &'c str,
     /// The model that was asked for.
     pub(in crate::model) model: &'c str,

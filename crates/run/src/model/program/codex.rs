@@ -34,7 +34,6 @@ const OFF: [&str; 10] = [
     "hooks",
 ];
 
-/// Codex.
 #[derive(Debug)]
 pub(in crate::model) struct Codex {
     pub(in crate::model) program: PathBuf,

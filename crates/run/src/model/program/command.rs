@@ -28,7 +28,6 @@ pub(in crate::model) const REQUEST_VARIABLE: &str = "SKILLGAUGE_REQUEST";
 /// The exit code for "try again later" (EX_TEMPFAIL).
 const TRY_LATER: i32 = 75;
 
-/// A program.
 #[derive(Debug)]
 pub(in crate::model) struct CommandModel {
     pub(in crate::model) program: PathBuf,

@@ -37,7 +37,6 @@ const USER_VARIABLES: [&str; 9] = [
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
-/// How programs are started.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Runner {
     guard: Guard,
@@ -57,7 +56,6 @@ pub(in crate::model) struct Finished {
     pub(in crate::model) exit: Exit,
 }
 
-/// What to call.
 pub(in crate::model) struct Invocation<'i> {
     pub(in crate::model) program: &'i Path,
     /// Where to start; the empty folder of the workshop when absent.
@@ -93,7 +91,6 @@ impl Runner {
         scrub_all(&secrets, text)
     }
 
-    /// A fresh private folder.
     pub(in crate::model) fn workshop(&self) -> Result<Workshop, ModelError> {
         let bad = |error: std::io::Error| ModelError::Setting {
             setting: "the folder for temporary files".to_owned(),

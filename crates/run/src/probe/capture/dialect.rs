@@ -19,7 +19,6 @@ pub(super) struct Dialect {
     pub(super) adapter: &'static str,
     /// The provider that understands what is captured.
     pub(super) provider: ProviderKind,
-    /// The protocol.
     pub(super) protocol: Protocol,
     /// The variable with the base URL.
     pub(super) base_url: &'static str,
@@ -45,13 +44,11 @@ type Answer = (Value, Vec<(&'static str, Value)>);
 /// How an agent gets its base URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// It reads the variable.
     Variable,
     /// It is put into an argument.
     Argument,
 }
 
-/// The table.
 pub(super) static DIALECTS: [Dialect; 2] = [
     Dialect {
         adapter: "claude",

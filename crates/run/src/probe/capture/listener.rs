@@ -24,7 +24,6 @@ use super::request::PLACEHOLDER;
 /// The most that is read of a question.
 const MAX_BODY: usize = 16 << 20;
 
-/// What an agent asked.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
     pub(super) body: Value,

@@ -50,7 +50,6 @@ pub enum RequestSource {
     Auto,
     /// Captured; an error where that is not possible.
     Captured,
-    /// Built in.
     BuiltIn,
 }
 
@@ -60,7 +59,6 @@ pub enum RequestSource {
 pub enum Offer {
     /// The list of skills in Claude Code's form, with tools in our words: its lines, as far as there is room.
     BuiltIn(Vec<String>),
-    /// What the agent sends.
     Captured(#[serde(with = "shared")] Arc<CapturedRequest>),
 }
 

@@ -21,12 +21,10 @@ const BILLING: &str = "x-anthropic-billing-header:";
 /// What an agent sends for a query, whatever the query is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CapturedRequest {
-    /// The agent.
     pub agent: String,
     /// Its version, if it tells one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What it speaks.
     pub protocol: Protocol,
     /// What decided about it: the agent, its version, the model and the skills.
     pub identity: String,

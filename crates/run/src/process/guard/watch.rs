@@ -71,7 +71,6 @@ enum Starter {
 #[derive(Debug, Clone, Copy)]
 enum Phase {
     Waiting,
-    /// TERM was sent.
     Ending {
         until: Instant,
     },
@@ -81,7 +80,6 @@ enum Phase {
     },
 }
 
-/// Whether there are children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     Some,
@@ -273,7 +271,6 @@ impl Watch {
     }
 }
 
-/// Looks without reaping.
 fn has_ended(id: Pid) -> io::Result<bool> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     match rustix::process::waitid(WaitId::Pid(id), look) {

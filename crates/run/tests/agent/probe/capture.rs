@@ -50,7 +50,6 @@ fn asked(real: &RealBench) -> Vec<Recorded> {
     real.server.requests()
 }
 
-/// The request with this query.
 fn with_query<'r>(requests: &'r [Recorded], query: &str) -> &'r Recorded {
     requests.iter().find(|request| request.view().prompt == query).unwrap()
 }

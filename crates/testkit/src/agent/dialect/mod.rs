@@ -27,11 +27,8 @@ const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
 /// Something that the fake agent did, to be worded as events.
 pub(super) enum Act<'a> {
-    /// It started.
     Start,
-    /// It said something.
     Say(&'a str),
-    /// It thought something.
     Think(&'a str),
     /// It claims to have called a tool.
     Tool(&'a ScriptedTool),
@@ -43,14 +40,25 @@ pub(super) enum Act<'a> {
 
 /// Work that was really done.
 pub(super) enum Work<'a> {
-    /// A file was written.
-    Write { path: &'a Path, text: &'a str },
+    Write {
+        path: &'a Path,
+        text: &'a str,
+    },
     /// A text in a file was replaced.
-    Edit { path: &'a Path, find: &'a str, replace: &'a str },
-    /// A file was read.
-    Read { path: &'a Path, text: &'a str },
-    /// A command was run.
-    Shell { command: &'a str, output: &'a str, code: i32 },
+    Edit {
+        path: &'a Path,
+        find: &'a str,
+        replace: &'a str,
+    },
+    Read {
+        path: &'a Path,
+        text: &'a str,
+    },
+    Shell {
+        command: &'a str,
+        output: &'a str,
+        code: i32,
+    },
 }
 
 /// A skill that was asked for.
@@ -60,12 +68,9 @@ pub(super) struct SkillLoad<'a> {
     pub(super) found: Option<&'a FoundSkill>,
 }
 
-/// An installed skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundSkill {
-    /// Its folder.
     pub(super) folder: PathBuf,
-    /// Its SKILL.md.
     pub(super) text: String,
 }
 
@@ -85,13 +90,9 @@ pub(super) struct Failed {
     pub(super) code: u8,
 }
 
-/// An event dialect.
 pub(super) trait Dialect {
-    /// Words something that happened.
     fn act(&mut self, act: &Act<'_>) -> Vec<Value>;
-    /// Words a good end.
     fn finish(&mut self, finish: &Finish) -> Vec<Value>;
-    /// Words a bad end.
     fn fail(&mut self, failure: &Failure) -> Failed;
 }
 

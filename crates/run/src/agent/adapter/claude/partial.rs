@@ -29,7 +29,6 @@ struct PartialCall {
 }
 
 impl PartialCalls {
-    /// A content block begins.
     pub(super) fn start(&mut self, parent: &str, event: &Value) {
         let block = &event["content_block"];
         let tool = block["name"].as_str().unwrap_or_default();
@@ -56,7 +55,6 @@ impl PartialCalls {
         Some((call.id.clone(), skill.to_owned()))
     }
 
-    /// A content block ends.
     pub(super) fn stop(&mut self, parent: &str, event: &Value) {
         self.open.remove(&place(parent, event));
     }

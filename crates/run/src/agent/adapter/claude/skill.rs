@@ -67,7 +67,6 @@ impl SkillCalls {
         }
     }
 
-    /// The tool answered.
     pub(super) fn answer(
         &mut self,
         id: &str,

@@ -62,7 +62,6 @@ const KINDS: [&str; 27] = [
     "free",
 ];
 
-/// What is limited.
 const NOUNS: [&str; 5] = ["limit", "limits", "quota", "usage", "credits"];
 
 /// What happened to it, when the sentence does not begin with "you".

@@ -8,7 +8,6 @@ use skillgauge_format::transcript::names_skill;
 
 use super::super::context::InstalledSkill;
 
-/// The file that a skill is.
 pub(in super::super) const SKILL_FILE: &str = "SKILL.md";
 
 /// Folders that agents look for skills in.

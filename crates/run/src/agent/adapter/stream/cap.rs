@@ -10,7 +10,6 @@ pub(super) fn cut_end(text: &str, limit: usize) -> &str {
 
 /// Copies a JSON value with long texts cut, and the rest left out once `room` bytes are used.
 pub(super) struct ValueCutter {
-    /// Bytes of one text.
     pub(super) text: usize,
     /// Bytes that may still be used.
     pub(super) room: usize,

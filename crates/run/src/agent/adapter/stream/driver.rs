@@ -41,14 +41,11 @@ pub(in super::super) trait Stream: Default + Send {
 pub(in super::super) enum PlainText {
     /// Something that does not belong into the stream; an event may follow on the same line.
     Noise,
-    /// The agent's answer.
     Answer,
 }
 
-/// How a stream ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Ending {
-    /// Why.
     pub(in super::super) reason: Reason,
     /// The HTTP status behind it.
     pub(in super::super) status: Option<u16>,
@@ -57,7 +54,6 @@ pub(in super::super) struct Ending {
 }
 
 impl Ending {
-    /// The agent finished.
     pub(in super::super) fn completed() -> Self {
         Self { reason: Reason::Completed, status: None, message: None }
     }
@@ -199,7 +195,6 @@ impl<S: Stream> Adapter for Driver<S> {
     }
 }
 
-/// What a line is.
 enum Line {
     Event(Value),
     NoiseThenEvent(String, Value),

@@ -3,7 +3,6 @@
 //! Standard output arrives in chunks that end anywhere. A line that is longer than the limit is handed on cut, and
 //! what is over is counted, so that a program that never writes a newline cannot fill the memory.
 
-/// Splits chunks into lines.
 #[derive(Debug)]
 pub struct LineSplitter {
     limit: usize,

@@ -26,7 +26,6 @@ const MAX_NOTE: usize = 2048;
 /// How a text relates to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Joining {
-    /// It stands for itself.
     Separate,
     /// It continues the one before it.
     Piece,
@@ -37,11 +36,8 @@ pub(in super::super) enum Joining {
 /// Who the agent says that it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in super::super) struct Identity<'a> {
-    /// The model.
     pub(in super::super) model: Option<&'a str>,
-    /// The program's version.
     pub(in super::super) agent_version: Option<&'a str>,
-    /// The session.
     pub(in super::super) session_id: Option<&'a str>,
 }
 
@@ -194,7 +190,6 @@ impl Recorder {
         self.tools.is_denied(&call_id(id))
     }
 
-    /// The transcript.
     pub(super) fn finish(self, ending: Ending, exit: &Exit) -> Transcript {
         let words = self.last_words().map(|text| cut_middle(text, self.context.caps.text).0);
         let message = ending.message.map(|text| cut_middle(&text, MAX_NOTE).0);

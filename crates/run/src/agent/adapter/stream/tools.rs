@@ -26,7 +26,6 @@ impl ToolLedger {
         self.open.contains_key(id)
     }
 
-    /// The tool of a call.
     pub(super) fn name(&self, id: &ToolCallId) -> Option<&str> {
         self.open.get(id).map(String::as_str)
     }

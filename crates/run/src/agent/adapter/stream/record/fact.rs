@@ -21,7 +21,6 @@ const UNNAMED: &str = "(not named)";
 const MAX_ERRORS: usize = 200;
 
 impl Recorder {
-    /// The agent said something.
     pub(in super::super::super) fn text(&mut self, text: &str, joining: Joining) {
         let joined = joining != Joining::Separate && self.last_is_own_text();
         if text.is_empty() && !joined {
@@ -38,7 +37,6 @@ impl Recorder {
         }
     }
 
-    /// The agent thought aloud.
     pub(in super::super::super) fn thinking(&mut self, text: &str) {
         let text = self.keep(text);
         self.push(EventKind::Thinking { text });
@@ -78,7 +76,6 @@ impl Recorder {
         }
     }
 
-    /// A tool answered.
     pub(in super::super::super) fn tool_result(
         &mut self,
         id: &str,
@@ -93,7 +90,6 @@ impl Recorder {
         self.push(EventKind::ToolResult(ToolResult { id, status, output }));
     }
 
-    /// A skill was asked for.
     pub(in super::super::super) fn skill_asked(&mut self, name: &str, call: &str) {
         let name = cut_end(name, MAX_NAME).to_owned();
         self.skills.ask(&name);
@@ -134,7 +130,6 @@ impl Recorder {
         self.push_skill(UNNAMED.to_owned(), SkillState::Denied, call, None, Some(note));
     }
 
-    /// A sub-agent began.
     pub(in super::super::super) fn sub_agent_start(
         &mut self,
         id: &str,
@@ -151,7 +146,6 @@ impl Recorder {
         self.push(EventKind::SubAgentStart(start));
     }
 
-    /// A sub-agent ended.
     pub(in super::super::super) fn sub_agent_end(&mut self, id: &str, status: Option<&str>) {
         let id = SubAgentId(cut_end(id, MAX_NAME).to_owned());
         let status = status.map(|text| self.note(text));
