@@ -1,7 +1,6 @@
 //! Generates docs/ and schemas/ from the tables in the code. A test fails when a file is not what it should be.
 
 mod agents_page;
-mod architecture_page;
 mod checks_page;
 mod cli_page;
 mod lint_page;
@@ -21,7 +20,6 @@ pub struct Generated {
 pub fn generated() -> Vec<Generated> {
     let mut files = vec![
         agents_page::generate(),
-        architecture_page::generate(),
         checks_page::generate(),
         rules_page::generate(),
         cli_page::generate(),
