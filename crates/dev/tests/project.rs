@@ -91,14 +91,3 @@ fn dependencies_point_one_way() {
         }
     }
 }
-
-#[test]
-fn every_source_file_says_what_it_is_for() {
-    let page = fs_err::read_to_string(project_root().join("ARCHITECTURE.md")).unwrap();
-    let listed: Vec<&str> =
-        page.lines().filter(|line| line.starts_with("- `") && line.contains(".rs`")).collect();
-    assert!(listed.len() > 50, "the list of files is not there");
-    for line in listed {
-        assert!(line.split("`: ").nth(1).is_some_and(|purpose| !purpose.is_empty()), "{line}");
-    }
-}
