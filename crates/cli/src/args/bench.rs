@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::run::RunFormat;
+
 /// Aggregate the graded runs of an iteration, with intervals and a verdict
 ///
 /// Reads every run below the iteration, in skillgauge's layout or in that of the skill-creator, and writes
@@ -15,7 +17,7 @@ pub struct BenchArgs {
 
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub out_format: BenchFormat,
+    pub out_format: RunFormat,
 
     /// The skill's name, if the folder does not tell it
     #[arg(long, value_name = "NAME")]
@@ -28,15 +30,4 @@ pub struct BenchArgs {
     /// The seed of the permutation test
     #[arg(long, value_name = "N", default_value_t = skillgauge_core::statistics::DEFAULT_SEED)]
     pub seed: u64,
-}
-
-/// What to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum BenchFormat {
-    /// A short table and the verdict
-    Text,
-    /// The content of benchmark.json
-    Json,
-    /// The content of benchmark.md
-    Markdown,
 }

@@ -25,7 +25,7 @@ mod tune;
 mod validate;
 mod version;
 
-pub use bench::{BenchArgs, BenchFormat};
+pub use bench::BenchArgs;
 pub use check::{CheckArgs, CheckFormat};
 pub use compare::{AnalyzeArgs, CompareArgs, CompareFormat, PairArgs};
 pub use demo::DemoArgs;

@@ -11,7 +11,7 @@ use skillgauge_run::agent::timestamp;
 
 use super::Outcome;
 use super::run::plural;
-use crate::args::{BenchArgs, BenchFormat};
+use crate::args::{BenchArgs, RunFormat};
 use crate::printer::CommandError;
 use crate::{ExitCode, Printer, keep};
 
@@ -67,13 +67,15 @@ fn lock(path: &Path) -> Result<Option<WorkspaceLock>, CommandError> {
 
 fn shown(
     aggregate: &Aggregate,
-    format: BenchFormat,
+    format: RunFormat,
     printer: &Printer,
 ) -> Result<String, CommandError> {
     match format {
-        BenchFormat::Text => Ok(aggregate.summary_text(printer.style())),
-        BenchFormat::Markdown => Ok(aggregate.to_markdown()),
-        BenchFormat::Json => aggregate.to_json().map_err(failure),
+        RunFormat::Text => Ok(aggregate.summary_text(printer.style())),
+        RunFormat::Markdown => Ok(aggregate.to_markdown()),
+        RunFormat::Json => aggregate.to_json().map_err(failure),
+        RunFormat::Junit => Ok(aggregate.to_junit()),
+        RunFormat::Github => Ok(aggregate.to_github()),
     }
 }
 
