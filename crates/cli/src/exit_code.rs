@@ -9,7 +9,7 @@ pub enum ExitCode {
     Failure = 1,
     /// Bad usage or bad input: nothing was done.
     Usage = 2,
-    /// The measurement is incomplete or broken: there is no answer.
+    /// There is no answer: the measurement is incomplete or broken, or the machine failed.
     Incomplete = 3,
     Interrupted = 130,
 }
@@ -20,7 +20,10 @@ impl ExitCode {
         (Self::Success, "fine"),
         (Self::Failure, "findings, failed cases, or a worse verdict"),
         (Self::Usage, "bad usage or input; nothing was done"),
-        (Self::Incomplete, "the measurement is incomplete or broken; there is no answer"),
+        (
+            Self::Incomplete,
+            "no answer: the measurement is incomplete, no agent can be used, results could not be written, or skillgauge has a bug",
+        ),
         (Self::Interrupted, "interrupted"),
     ];
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use skillgauge_run::grade::Judge;
 
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::project;
 use crate::session::Session;
 
@@ -31,8 +31,7 @@ pub(crate) fn open(
     let name = settings.judge(typed).or_else(|| of_suite.map(model_name));
     let model = session.model(name.as_deref())?;
     let templates = project::templates(session.folder())?;
-    let judge = Judge::new(model)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let judge = Judge::new(model).or_bug()?;
     let votes = NonZeroU32::new(settings.judge_votes(votes)).unwrap_or(NonZeroU32::MIN);
     Ok(Judge { votes, templates, seed: settings.seed(None), ..judge })
 }

@@ -5,31 +5,19 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use skillgauge_core::version::{Commits, Stamp, VersionError, VersionNumber, VersionStore};
-use skillgauge_core::workspace::{Holder, Workspace, WorkspaceError, WorkspaceLock};
+use skillgauge_core::workspace::{Holder, Workspace, WorkspaceLock};
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::Spent;
 
 use crate::Printer;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Variables with which git would look elsewhere than in the skill's folder.
 const MISLEADING: [&str; 4] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
-
-impl From<VersionError> for CommandError {
-    fn from(error: VersionError) -> Self {
-        Self::usage(error.to_string(), error.hint())
-    }
-}
-
-impl From<WorkspaceError> for CommandError {
-    fn from(error: WorkspaceError) -> Self {
-        Self::usage(error.to_string(), error.hint())
-    }
-}
 
 /// Fills in the mean scores of a history after grading. A workspace without one, or beside no skill, has none to fill in.
 pub(crate) fn record_scores(workspace: &Workspace, lock: &WorkspaceLock, printer: &Printer) {

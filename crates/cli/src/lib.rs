@@ -6,6 +6,7 @@
 pub mod args;
 mod commands;
 mod demo;
+mod error;
 mod exit_code;
 mod judge;
 mod keep;
@@ -17,6 +18,7 @@ mod settings;
 mod suite;
 
 pub use commands::fleet::FLEET_VARIABLES;
+pub use error::{CommandError, Failure};
 pub use exit_code::ExitCode;
 pub use printer::Printer;
 
@@ -54,7 +56,7 @@ pub fn main() -> std::process::ExitCode {
 }
 
 /// Carries out a command.
-fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, printer::CommandError> {
+fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, error::CommandError> {
     match command {
         Command::Validate(args) => commands::validate::run(&args, printer),
         Command::LintEvals(args) => commands::lint_evals::run(&args, printer),

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use skillgauge_core::output::Style;
 
 use crate::ExitCode;
+use crate::error::{CommandError, Failure};
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -26,35 +27,6 @@ pub struct Printer {
     color: Color,
 }
 
-/// A failure to write, or one that a user can do something about.
-#[derive(Debug, thiserror::Error)]
-pub enum CommandError {
-    /// Standard output is gone.
-    #[error("cannot write the output: {0}")]
-    Output(#[source] io::Error),
-    /// What was typed or given makes no sense.
-    #[error("{message}")]
-    Usage {
-        /// What is wrong.
-        message: String,
-        /// What to do.
-        hint: Option<String>,
-    },
-}
-
-impl CommandError {
-    /// Bad usage, with what to do about it.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Usage { message: message.into(), hint: Some(hint.into()) }
-    }
-}
-
-impl From<io::Error> for CommandError {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
 impl Printer {
     /// With the user's choice of colour.
     pub fn new(color: Color) -> Self {
@@ -64,6 +36,12 @@ impl Printer {
     /// Standard output, buffered.
     pub fn stdout(&self) -> impl Write + use<> {
         BufWriter::with_capacity(64 * 1024, io::stdout())
+    }
+
+    /// Writes a result to standard output.
+    pub fn print(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = io::stdout().lock();
+        Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
     }
 
     /// Whether what goes to standard output may have colour.
@@ -83,22 +61,12 @@ impl Printer {
 
     /// Reports why a command could not do its work.
     pub fn error(&self, error: &CommandError) -> ExitCode {
-        match error {
-            // The reader has seen enough, as with `skillgauge ... | head`.
-            CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                ExitCode::Success
-            }
-            CommandError::Output(_) => {
-                self.say(&format!("error: {error}"));
-                ExitCode::Incomplete
-            }
-            CommandError::Usage { hint, .. } => {
-                self.say(&format!("error: {error}"));
-                if let Some(hint) = hint {
-                    self.say(&format!("\nhint: {hint}"));
-                }
-                ExitCode::Usage
+        if error.failure != Failure::ClosedPipe {
+            self.say(&format!("error: {error}"));
+            if let Some(hint) = &error.hint {
+                self.say(&format!("\nhint: {hint}"));
             }
         }
+        error.failure.exit_code()
     }
 }

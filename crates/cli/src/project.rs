@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use skillgauge_core::judge::template::{TEMPLATES, Templates};
 use skillgauge_run::agent::{Registry, SourceFile, SourceKind};
 
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::settings::ProjectSettings;
 
 const SETTINGS: &str = "skillgauge.toml";
@@ -40,19 +40,15 @@ pub(crate) fn settings(working_folder: &Path) -> Result<ProjectSettings, Command
 
 /// The prompts of the judge: those that the project has in `prompts/<name>.md`, and the built-in ones.
 pub(crate) fn templates(working_folder: &Path) -> Result<Templates, CommandError> {
-    let broken = |error: &dyn std::error::Error| {
-        CommandError::usage(
-            error.to_string(),
-            "docs/grading.md has the names that a prompt can use",
-        )
-    };
-    let mut templates = Templates::built_in().map_err(|error| broken(&error))?;
+    let mut templates = Templates::built_in().or_bug()?;
     let folder = root(working_folder).join(PROMPTS);
     for info in &TEMPLATES {
         let path = folder.join(info.name).with_extension("md");
         if path.is_file() {
             let text = read(&path)?;
-            templates = templates.with(info.kind, &text).map_err(|error| broken(&error))?;
+            templates = templates
+                .with(info.kind, &text)
+                .or_hint("docs/grading.md has the names that a prompt can use")?;
         }
     }
     Ok(templates)
@@ -90,12 +86,10 @@ fn source(path: &Path, folder: &Path, kind: SourceKind) -> Result<SourceFile, Co
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
-    let unreadable = |error: std::io::Error| {
-        CommandError::usage(error.to_string(), "it must be a readable text file")
-    };
-    if fs_err::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
+    let hint = "it must be a readable text file";
+    if fs_err::metadata(path).or_hint(hint)?.len() > MAX_BYTES {
         let message = format!("{} has more than {MAX_BYTES} bytes", path.display());
         return Err(CommandError::usage(message, "a file of this kind has a few thousand at most"));
     }
-    fs_err::read_to_string(path).map_err(unreadable)
+    fs_err::read_to_string(path).or_hint(hint)
 }

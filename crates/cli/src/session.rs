@@ -15,7 +15,7 @@ use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::TapeArgs;
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::settings::ProjectSettings;
 use crate::{ExitCode, Printer, project};
 
@@ -97,12 +97,7 @@ impl Session {
 
     /// The model of that name, behind the cassette; `auto` if there is no name.
     pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, CommandError> {
-        let name: ModelName = name.unwrap_or("auto").parse().map_err(|error| {
-            CommandError::usage(
-                format!("{error}"),
-                "a model is written as anthropic:NAME, openai:NAME, claude:NAME, codex:NAME or command:PROGRAM",
-            )
-        })?;
+        let name: ModelName = name.unwrap_or("auto").parse().or_hint("a model is written as anthropic:NAME, openai:NAME, claude:NAME, codex:NAME or command:PROGRAM")?;
         model::open(&name, &self.access(), &self.cassette).map_err(|error| {
             let is_command =
                 matches!(name, ModelName::Of { provider: ProviderKind::Command, .. });
@@ -111,7 +106,7 @@ impl Session {
             } else {
                 "`skillgauge doctor` shows which models can be used and what is missing"
             };
-            CommandError::usage(format!("the model `{name}` cannot be used: {error}"), hint)
+            CommandError::unmeasurable(format!("the model `{name}` cannot be used: {error}"), hint)
         })
     }
 
@@ -174,12 +169,8 @@ fn cassette(tape: &TapeArgs, environment: &Environment) -> Result<Cassette, Comm
         TapeArgs { replay: Some(folder), .. } => Mode::Replay(folder.clone()),
         TapeArgs { .. } => Mode::Off,
     };
-    Cassette::open(mode, environment.secrets()).map_err(|error| {
-        CommandError::usage(
-            error.to_string(),
-            "--record makes such a folder, --replay reads one that --record made",
-        )
-    })
+    Cassette::open(mode, environment.secrets())
+        .or_hint("--record makes such a folder, --replay reads one that --record made")
 }
 
 /// The folder that the command was called in.

@@ -7,7 +7,7 @@ use skillgauge_core::suite_lint::{Examined, LintFinding};
 use skillgauge_format::Suite;
 
 use crate::Printer;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 
 /// The code of a check that cannot work.
 const BAD_CHECK: &str = "bad-check";

@@ -1,7 +1,6 @@
 //! `skillgauge analyze`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use skillgauge_core::analysis::{
     self, AnalysisSubject, Application, Applied, ComparedCase, SkillFiles,
@@ -15,8 +14,8 @@ use skillgauge_run::iteration::Budget;
 
 use super::{Outcome, compare, snapshot};
 use crate::args::{AnalyzeArgs, CompareFormat};
+use crate::error::CommandError;
 use crate::keep::{self, PROGRAM};
-use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -47,9 +46,7 @@ pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
             CompareFormat::Json => write::to_text(&analysis).unwrap_or_default(),
         }
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     Ok(code)
 }
 

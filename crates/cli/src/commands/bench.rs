@@ -1,10 +1,9 @@
 //! `skillgauge bench`.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
 
-use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
+use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::timestamp;
@@ -12,7 +11,7 @@ use skillgauge_run::agent::timestamp;
 use super::Outcome;
 use super::run::plural;
 use crate::args::{BenchArgs, RunFormat};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::{ExitCode, Printer, keep};
 
 pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
@@ -25,10 +24,8 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         ..Settings::default()
     };
     let _lock = lock(&args.iteration)?;
-    let (aggregate, written) = benchmark::write(&args.iteration, &settings).map_err(failure)?;
-    let mut out = printer.stdout();
-    out.write_all(shown(&aggregate, args.out_format, printer)?.as_bytes())?;
-    out.flush()?;
+    let (aggregate, written) = benchmark::write(&args.iteration, &settings)?;
+    printer.print(&shown(&aggregate, args.out_format, printer)?)?;
     for path in written {
         printer.say(&format!("wrote {}", path.display()));
     }
@@ -56,13 +53,10 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
 
 /// Keeps others from writing to the workspace meanwhile. A folder that is no iteration of ours is in no workspace.
 fn lock(path: &Path) -> Result<Option<WorkspaceLock>, CommandError> {
-    let iteration = Iteration::at(benchmark::find_iteration(path).map_err(failure)?);
+    let iteration = Iteration::at(benchmark::find_iteration(path)?);
     let workspace = iteration.root().parent().filter(|_| iteration.record_file().is_file());
     let Some(workspace) = workspace else { return Ok(None) };
-    match Workspace::at(workspace).lock(&keep::holder()) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(error) => Err(CommandError::usage(error.to_string(), error.hint())),
-    }
+    Ok(Some(Workspace::at(workspace).lock(&keep::holder())?))
 }
 
 fn shown(
@@ -73,13 +67,8 @@ fn shown(
     match format {
         RunFormat::Text => Ok(aggregate.summary_text(printer.style())),
         RunFormat::Markdown => Ok(aggregate.to_markdown()),
-        RunFormat::Json => aggregate.to_json().map_err(failure),
+        RunFormat::Json => Ok(aggregate.to_json()?),
         RunFormat::Junit => Ok(aggregate.to_junit()),
         RunFormat::Github => Ok(aggregate.to_github()),
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is made for `map_err`")]
-fn failure(error: BenchmarkError) -> CommandError {
-    CommandError::usage(error.to_string(), error.hint())
 }

@@ -5,13 +5,12 @@ use clap::Parser as _;
 use super::Outcome;
 use crate::args::{Cli, DemoArgs};
 use crate::demo::{self, AGENT, JUDGE, SKILL};
-use crate::printer::CommandError;
+use crate::error::Explain as _;
 use crate::{ExitCode, Printer, dispatch};
 
 pub(crate) fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
     let skill = args.dir.join(SKILL);
-    let kept = demo::write_example(&skill)
-        .map_err(|error| CommandError::usage(error.to_string(), "--dir names another folder"))?;
+    let kept = demo::write_example(&skill).or_hint("--dir names another folder")?;
     printer.say(&format!("a small skill with its evals is in {}", skill.display()));
     for file in kept {
         printer.say(&format!("{file} was changed by you and stays as it is"));
@@ -63,8 +62,7 @@ fn step(question: &str, words: &[&str], printer: &Printer) -> Outcome {
     let shown: Vec<String> = words.iter().map(|word| shown(word)).collect();
     printer.say(&format!("\n--- {question}\n$ skillgauge {}", shown.join(" ")));
     let typed = std::iter::once("skillgauge").chain(words.iter().copied());
-    let cli = Cli::try_parse_from(typed)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let cli = Cli::try_parse_from(typed).or_bug()?;
     dispatch(cli.command, printer)
 }
 

@@ -1,13 +1,11 @@
 //! `skillgauge doctor`.
 
-use std::io::Write as _;
-
 use skillgauge_format::write;
 use skillgauge_run::doctor::Doctor;
 
 use super::Outcome;
 use crate::args::DoctorArgs;
-use crate::printer::CommandError;
+use crate::error::Explain as _;
 use crate::{ExitCode, Printer, project, session};
 
 pub(crate) fn run(args: &DoctorArgs, printer: &Printer) -> Outcome {
@@ -21,14 +19,10 @@ pub(crate) fn run(args: &DoctorArgs, printer: &Printer) -> Outcome {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(doctor.examine());
-    let text = if args.json {
-        write::to_text(&report)
-            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?
-    } else {
-        report.text()
-    };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(ExitCode::Success)
+    let text = if args.json { write::to_text(&report).or_bug()? } else { report.text() };
+    printer.print(&text)?;
+    Ok(match report.auto_agent.chosen {
+        Some(_) => ExitCode::Success,
+        None => ExitCode::Incomplete,
+    })
 }

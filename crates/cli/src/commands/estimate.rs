@@ -1,6 +1,5 @@
 //! `skillgauge trigger --via estimate`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use skillgauge_core::estimate::{Described, Settings, estimate, render_text};
@@ -14,7 +13,7 @@ use super::Outcome;
 use super::probing::read_set;
 use super::trigger::Subject;
 use crate::args::{TriggerArgs, TriggerFormat};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
@@ -39,16 +38,12 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let items = set.queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
     let found =
         estimate(&skill, &neighbours, &TriggerSet::List(items.collect()), Settings::default());
-    let json = write::to_text(&found)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let json = write::to_text(&found).or_bug()?;
     if let Some(path) = &args.out {
-        write_atomically(path, json.as_bytes())
-            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--out`"))?;
+        write_atomically(path, json.as_bytes()).or_hint("choose another `--out`")?;
     }
     let text = if args.format == TriggerFormat::Json { json } else { render_text(&found) };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     Ok(if found.summary.likely_wrong == 0 { ExitCode::Success } else { ExitCode::Failure })
 }
 

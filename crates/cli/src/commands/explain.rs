@@ -1,14 +1,12 @@
 //! `skillgauge explain`.
 
-use std::io::Write as _;
-
 use skillgauge_core::output::explain;
 use skillgauge_core::rule::{RULES, rule_named, suggest};
 use skillgauge_core::suite_lint::{lint_rule_named, suggest_lint_rule};
 
 use super::Outcome;
 use crate::args::ExplainArgs;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &ExplainArgs, printer: &Printer) -> Outcome {
@@ -20,9 +18,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &Printer) -> Outcome {
         ),
         Some(code) => page(code).ok_or_else(|| no_rule(code, nearest(code)))?,
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     Ok(ExitCode::Success)
 }
 

@@ -1,14 +1,12 @@
 //! `skillgauge history`.
 
-use std::io::Write as _;
-
 use skillgauge_core::version::VersionStore;
 use skillgauge_format::write;
 
 use super::Outcome;
 use crate::args::{HistoryAction, HistoryArgs, HistoryFormat};
+use crate::error::Explain as _;
 use crate::keep::PROGRAM;
-use crate::printer::CommandError;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &HistoryArgs, printer: &Printer) -> Outcome {
@@ -22,17 +20,10 @@ pub(crate) fn run(args: &HistoryArgs, printer: &Printer) -> Outcome {
             }
             match args.format {
                 HistoryFormat::Text => overview.to_text(),
-                HistoryFormat::Json => write::to_text(&overview).map_err(|error| {
-                    CommandError::usage(
-                        error.to_string(),
-                        "this is a mistake of skillgauge; please report it",
-                    )
-                })?,
+                HistoryFormat::Json => write::to_text(&overview).or_bug()?,
             }
         }
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     Ok(ExitCode::Success)
 }

@@ -1,7 +1,6 @@
 //! `skillgauge lint-evals`.
 
 use std::error::Error as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use skillgauge_core::finding::Level;
@@ -13,7 +12,7 @@ use tokio::runtime::Handle;
 
 use super::Outcome;
 use crate::args::{LintEvalsArgs, LintFormat, TapeArgs};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -34,9 +33,7 @@ pub(crate) fn run(args: &LintEvalsArgs, printer: &Printer) -> Outcome {
     if linted.cases == 0 && linted.queries > 0 {
         printer.say("there is no suite; only the trigger set was looked at");
     }
-    let mut out = printer.stdout();
-    out.write_all(rendered(args.format, &linted, printer).as_bytes())?;
-    out.flush()?;
+    printer.print(&rendered(args.format, &linted, printer))?;
     Ok(conclude(args, &linted))
 }
 

@@ -1,6 +1,5 @@
 //! `skillgauge merge`.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -11,7 +10,7 @@ use skillgauge_run::agent::timestamp;
 
 use super::Outcome;
 use crate::args::MergeArgs;
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
 
 /// So many missing runs are named.
@@ -35,9 +34,8 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
     for part in &absent {
         printer.say(&format!("warning: there is no iteration in {}", part.root().display()));
     }
-    let mut merged = merge(&parts, &target).map_err(|error| {
-        CommandError::usage(error.to_string(), "merge only parts of the same `skillgauge run`")
-    })?;
+    let mut merged =
+        merge(&parts, &target).or_hint("merge only parts of the same `skillgauge run`")?;
     printer.say(&format!(
         "{} of {} runs are there, {} of them new",
         merged.planned - merged.missing.len(),
@@ -52,9 +50,7 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
     let now = Timestamp::new(timestamp(SystemTime::now()));
     if merged.missing.is_empty() {
         merged.record.finished.get_or_insert_with(|| now.clone());
-        target
-            .write_record(&merged.record)
-            .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+        target.write_record(&merged.record)?;
     }
     let settings = Settings {
         skill_name: Some(merged.record.skill_name.clone()),
@@ -65,16 +61,9 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     };
-    let failed = |error: benchmark::BenchmarkError| {
-        CommandError::usage(
-            error.to_string(),
-            "the runs are merged; `skillgauge bench` aggregates them",
-        )
-    };
-    let (aggregate, _) = benchmark::write(target.root(), &settings).map_err(failed)?;
-    let mut out = printer.stdout();
-    out.write_all(aggregate.summary_text(printer.style()).as_bytes())?;
-    out.flush()?;
+    let (aggregate, _) = benchmark::write(target.root(), &settings)
+        .or_hint("the runs are merged; `skillgauge bench` aggregates them")?;
+    printer.print(&aggregate.summary_text(printer.style()))?;
     Ok(match aggregate.standing() {
         standing if standing == Standing::Broken || is_short => ExitCode::Incomplete,
         Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
@@ -85,11 +74,8 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
 /// The whole goes into a folder of its own, or into an iteration: beside other files nobody could tell what it is.
 fn check_target(target: &Iteration) -> Result<(), CommandError> {
     let mut entries = match fs_err::read_dir(target.root()) {
-        Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => {
-            return Err(CommandError::usage(error.to_string(), "give another folder with --out"));
-        }
+        entries => entries.or_hint("give another folder with --out")?,
     };
     if target.record_file().is_file() || entries.next().is_none() {
         return Ok(());

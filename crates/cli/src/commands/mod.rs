@@ -33,6 +33,6 @@ pub(crate) mod tune_talk;
 pub(crate) mod validate;
 
 use crate::ExitCode;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 
 pub(crate) type Outcome = Result<ExitCode, CommandError>;

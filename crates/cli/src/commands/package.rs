@@ -3,18 +3,17 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use skillgauge_core::package::{PackageError, Packing, write_archive_file};
+use skillgauge_core::package::{Packing, write_archive_file};
 use skillgauge_core::profile::{Policy, Profile};
 use skillgauge_core::skill::Skill;
 use skillgauge_core::validate::Checked;
 
 use super::Outcome;
 use crate::args::PackageArgs;
-use crate::printer::CommandError;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &PackageArgs, printer: &Printer) -> Outcome {
-    let packing = Packing::of(&args.skill).map_err(refused)?;
+    let packing = Packing::of(&args.skill)?;
     let checked = Checked::new(Skill::read(&args.skill), &Policy::of(Profile::default_profile()));
     for finding in &checked.findings {
         printer.say(&format!(
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &PackageArgs, printer: &Printer) -> Outcome {
         }
     } else {
         let target = target(args.out.as_deref(), &packing);
-        write_archive_file(&packing, &target).map_err(refused)?;
+        write_archive_file(&packing, &target)?;
         writeln!(out, "{}", target.display())?;
         printer.say(&format!("packed {} files", packing.files.len()));
     }
@@ -55,9 +54,4 @@ fn target(out: Option<&Path>, packing: &Packing) -> PathBuf {
         Some(file) => file.to_owned(),
         None => PathBuf::from(name),
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn refused(error: PackageError) -> CommandError {
-    CommandError::usage(error.to_string(), error.hint())
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skillgauge_core::trigger::QuerySet;
-use skillgauge_run::agent::{BundledSkills, TaskLimits};
+use skillgauge_run::agent::{BundledSkills, ExecuteError, TaskLimits};
 use skillgauge_run::model::{ModelName, ProviderKind};
 use skillgauge_run::probe::{
     Budget, CostForecast, Journal, Kept, ProbeError, Prober, ProberSettings, Probing, RequestSource,
 };
 
 use crate::args::{ApiRequestArg, BudgetArgs, ProbeArgs, ViaArg};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -169,6 +169,9 @@ pub(crate) fn broken(error: &ProbeError, memory: Memory, printer: &Printer) -> E
             "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
             ExitCode::Incomplete,
         ),
+        ProbeError::Execute(ExecuteError::Unknown(_)) => {
+            ("`skillgauge doctor` shows which agents can be used", ExitCode::Usage)
+        }
         ProbeError::Execute(_)
         | ProbeError::Model { .. }
         | ProbeError::Journal(_)

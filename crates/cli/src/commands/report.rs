@@ -1,25 +1,20 @@
 //! `skillgauge report`.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use super::Outcome;
 use crate::args::ReportArgs;
-use crate::printer::CommandError;
+use crate::error::Explain as _;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &ReportArgs, printer: &Printer) -> Outcome {
-    let html = skillgauge_web::report(&args.workspace).map_err(|error| {
-        CommandError::usage(error.to_string(), "a workspace is made by `skillgauge run`")
-    })?;
+    let html = skillgauge_web::report(&args.workspace)
+        .or_hint("a workspace is made by `skillgauge run`")?;
     if args.out == Path::new("-") {
-        let mut out = printer.stdout();
-        out.write_all(html.as_bytes())?;
-        out.flush()?;
+        printer.print(&html)?;
         return Ok(ExitCode::Success);
     }
-    fs_err::write(&args.out, html)
-        .map_err(|error| CommandError::usage(error.to_string(), "name another file with --out"))?;
+    fs_err::write(&args.out, html).or_hint("name another file with --out")?;
     printer.say(&format!("wrote {}", args.out.display()));
     Ok(ExitCode::Success)
 }

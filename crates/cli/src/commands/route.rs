@@ -1,6 +1,5 @@
 //! `skillgauge route`.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use skillgauge_core::estimate::{self, Described};
@@ -18,7 +17,7 @@ use super::estimate::below;
 use super::probe_talk::ProbeTalk;
 use super::probing::{self, Memory};
 use crate::args::{RouteArgs, RouteFormat, ViaArg};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -31,9 +30,7 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&args.probe.tape)?;
     let installed =
         folders.iter().map(|skill| TaskSkill::read(&skill.path)).collect::<Result<Vec<_>, _>>();
-    let installed = installed.map_err(|error| {
-        CommandError::usage(error.to_string(), "`skillgauge validate` tells more")
-    })?;
+    let installed = installed.or_hint("`skillgauge validate` tells more")?;
     let is_live = *session.cassette.mode() == Mode::Off;
     let routing = Routing {
         skills,
@@ -137,31 +134,24 @@ fn read_set(folder: &Path) -> Result<Option<TriggerSet>, CommandError> {
 }
 
 fn journal_folder(folder: &Path) -> Result<std::path::PathBuf, CommandError> {
-    let workspace = Workspace::beside(folder)
-        .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+    let workspace = Workspace::beside(folder)?;
     Ok(workspace.root().join("route"))
 }
 
 fn conclude(args: &RouteArgs, report: &RouteReport, printer: &Printer) -> Outcome {
-    let json = write::to_text(report)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let json = write::to_text(report).or_bug()?;
     if let Some(path) = &args.out {
-        write_atomically(path, json.as_bytes())
-            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--out`"))?;
+        write_atomically(path, json.as_bytes()).or_hint("choose another `--out`")?;
     }
     if let Some(path) = &args.page {
-        let html = skillgauge_web::route_page(report)
-            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
-        write_atomically(path, html.as_bytes())
-            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--page`"))?;
+        let html = skillgauge_web::route_page(report).or_bug()?;
+        write_atomically(path, html.as_bytes()).or_hint("choose another `--page`")?;
     }
     let text = match args.format {
         RouteFormat::Text => render_text(report),
         RouteFormat::Json => json,
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     Ok(if report.partial == Some(true) || report.summary.passed + report.summary.failed == 0 {
         ExitCode::Incomplete
     } else if report.summary.failed > 0 {

@@ -13,7 +13,7 @@ use skillgauge_format::{Kind, Problem, problem};
 
 use super::Outcome;
 use crate::args::SchemaArgs;
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &SchemaArgs, printer: &Printer) -> Outcome {
@@ -105,14 +105,12 @@ fn kind_named(name: &str) -> Result<Kind, CommandError> {
 
 /// A file that is too large is refused before it is read into memory.
 fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
-    let unreadable = |error: std::io::Error| {
-        CommandError::usage(error.to_string(), "check the path and the permissions of the file")
-    };
-    let size = fs_err::metadata(file).map_err(unreadable)?.len();
+    let hint = "check the path and the permissions of the file";
+    let size = fs_err::metadata(file).or_hint(hint)?.len();
     LIMITS.check_size(size).map_err(|issue| {
         CommandError::usage(format!("{}: {issue}", file.display()), "split the file")
     })?;
-    fs_err::read(file).map_err(unreadable)
+    fs_err::read(file).or_hint(hint)
 }
 
 /// The kind that the file has the shape of; none when it is not JSON at all.

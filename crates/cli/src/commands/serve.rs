@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
-use skillgauge_web::{AppState, ServeError};
+use skillgauge_web::AppState;
 
 use super::Outcome;
 use super::fleet::feed;
 use crate::args::{ServeArgs, TapeArgs};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -21,8 +21,7 @@ pub(crate) fn run(args: &ServeArgs, printer: &Printer) -> Outcome {
     })?;
     let port = listener.local_addr()?.port();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut state =
-        AppState::new(&args.workspace, port, token()?).map_err(|error| failure(&error))?;
+    let mut state = AppState::new(&args.workspace, port, token()?).or_hint(HINT)?;
     if let Some(url) = &args.fleet {
         let session = Session::open(&TapeArgs::default())?;
         let (feed, feeder) = runtime.block_on(feed::open(url, &args.login, &session))?;
@@ -37,13 +36,11 @@ pub(crate) fn run(args: &ServeArgs, printer: &Printer) -> Outcome {
     if !args.no_open {
         open(&address);
     }
-    runtime.block_on(skillgauge_web::serve(listener, state)).map_err(|error| failure(&error))?;
+    runtime.block_on(skillgauge_web::serve(listener, state)).or_hint(HINT)?;
     Ok(ExitCode::Success)
 }
 
-fn failure(error: &ServeError) -> CommandError {
-    CommandError::usage(error.to_string(), "a workspace is made by `skillgauge run`")
-}
+const HINT: &str = "a workspace is made by `skillgauge run`";
 
 /// A secret that no other program can guess.
 fn token() -> Result<String, CommandError> {

@@ -1,6 +1,6 @@
 //! `skillgauge transcript`.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use skillgauge_core::output::transcript_text::render_text;
@@ -9,7 +9,7 @@ use skillgauge_run::agent::adapter::{Context, Exit, adapter};
 
 use super::Outcome;
 use crate::args::{TranscriptArgs, TranscriptFormat};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
 
 /// A stream larger than this is not an agent's output.
@@ -27,16 +27,9 @@ pub(crate) fn run(args: &TranscriptArgs, printer: &Printer) -> Outcome {
     let transcript = kind.read(Context::default(), &stream, exit);
     let text = match args.format {
         TranscriptFormat::Text => render_text(&transcript),
-        TranscriptFormat::Json => write::to_text(&transcript).map_err(|error| {
-            CommandError::usage(
-                error.to_string(),
-                "this is a mistake of skillgauge; please report it",
-            )
-        })?,
+        TranscriptFormat::Json => write::to_text(&transcript).or_bug()?,
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     Ok(ExitCode::Success)
 }
 

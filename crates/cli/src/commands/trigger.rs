@@ -1,6 +1,5 @@
 //! `skillgauge trigger`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use super::probing::{
     Memory, RUNS, TIMEOUT, api_model, api_probing, broken, forecast, limits, read_set,
 };
 use crate::args::{TriggerArgs, TriggerFormat, ViaArg};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let count = usize::try_from(args.crowd).unwrap_or(usize::MAX);
     let scratch = &executor.settings().scratch;
     let crowd = Crowd::gather(&args.neighbours, count, &subject.skill.name, scratch)
-        .map_err(|error| CommandError::usage(error.to_string(), "see `--neighbours`"))?;
+        .or_hint("see `--neighbours`")?;
     let plan = Plan::new(args, &session, subject)?;
     let arms = plan.arms(args, &crowd);
     announce(args, &arms, set.queries.len(), &session, printer);
@@ -76,9 +75,7 @@ pub(crate) struct Subject {
 impl Subject {
     /// Reads the skill; one without a description cannot trigger.
     pub(crate) fn read(path: &Path, other: Option<&str>) -> Result<Self, CommandError> {
-        let skill = TaskSkill::read(path).map_err(|error| {
-            CommandError::usage(error.to_string(), "name the folder of a skill")
-        })?;
+        let skill = TaskSkill::read(path).or_hint("name the folder of a skill")?;
         let read = Skill::read(path);
         let own = read.document().and_then(|document| {
             document.entry("description")?.value.scalar_text().map(|text| text.trim().to_owned())
@@ -92,12 +89,8 @@ impl Subject {
         }
         let Some(other) = other else { return Ok(Self { skill, description }) };
         let text = read.document().map(|document| document.text.as_str()).unwrap_or_default();
-        edit::with_description(text, other.trim()).map_err(|error| {
-            CommandError::usage(
-                error.to_string(),
-                "`skillgauge validate` shows what is wrong with SKILL.md",
-            )
-        })?;
+        edit::with_description(text, other.trim())
+            .or_hint("`skillgauge validate` shows what is wrong with SKILL.md")?;
         Ok(Self { skill: skill.with_description(other.trim()), description })
     }
 }
@@ -183,8 +176,7 @@ const BY_API: &str = "by api";
 
 /// Beside the skill, where everything is that was produced for it.
 fn journal_folder(skill: &Path) -> Result<PathBuf, CommandError> {
-    let workspace = Workspace::beside(skill)
-        .map_err(|error| CommandError::usage(error.to_string(), "name the skill by its folder"))?;
+    let workspace = Workspace::beside(skill).or_hint("name the skill by its folder")?;
     Ok(workspace.root().join("trigger"))
 }
 
@@ -245,11 +237,9 @@ fn conclude(
 ) -> Outcome {
     let is_short = measured.iter().any(|(_, measured)| measured.shortfall.is_some());
     let Some(report) = joined(args, measured, crowd) else { return Ok(ExitCode::Incomplete) };
-    let json = write::to_text(&report)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+    let json = write::to_text(&report).or_bug()?;
     if let Some(path) = &args.out {
-        write_atomically(path, json.as_bytes())
-            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--out`"))?;
+        write_atomically(path, json.as_bytes()).or_hint("choose another `--out`")?;
     }
     let text = match args.format {
         TriggerFormat::Text => trigger_text::render_text(&report),
@@ -260,9 +250,7 @@ fn conclude(
             trigger_ci::render_github(&report, &file)
         }
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     let crowd_failed = report.crowd.as_ref().map_or(0, |crowd| crowd.summary.failed);
     Ok(if is_short {
         ExitCode::Incomplete

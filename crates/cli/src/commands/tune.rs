@@ -1,6 +1,5 @@
 //! `skillgauge tune`.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ use super::probing::{self, Memory, read_set};
 use super::trigger::Subject;
 use super::tune_talk::TuneTalk;
 use crate::args::{TuneArgs, TuneFormat, ViaArg};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -55,7 +54,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let budget = probing::budget(&args.probe, &session);
     let scratch = session.executor().settings().scratch.clone();
     let crowd = Crowd::gather(&args.neighbours, 0, &subject.skill.name, &scratch)
-        .map_err(|error| CommandError::usage(error.to_string(), "see `--neighbours`"))?;
+        .or_hint("see `--neighbours`")?;
     let measure = measure(args, &subject, &crowd.skills, &session, &store, &budget)?;
     let read = Skill::read(&subject.skill.folder);
     let body = read.document().map(Document::body).unwrap_or_default();
@@ -91,13 +90,9 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
 fn open_store(args: &TuneArgs, skill: &Path) -> Result<Store, CommandError> {
     let folder = match &args.output_dir {
         Some(folder) => folder.clone(),
-        None => Workspace::beside(skill)
-            .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?
-            .root()
-            .join("tune"),
+        None => Workspace::beside(skill)?.root().join("tune"),
     };
-    Store::open(&folder, args.history.as_deref())
-        .map_err(|error| CommandError::usage(error.to_string(), "choose another `--output-dir`"))
+    Store::open(&folder, args.history.as_deref()).or_hint("choose another `--output-dir`")
 }
 
 fn read_history(path: &Path) -> Result<ImprovementHistory, CommandError> {
@@ -106,7 +101,7 @@ fn read_history(path: &Path) -> Result<ImprovementHistory, CommandError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(ImprovementHistory::default());
         }
-        Err(error) => return Err(CommandError::usage(error.to_string(), "see `--history`")),
+        bytes => bytes.or_hint("see `--history`")?,
     };
     let history = read::<ImprovementHistory>(&bytes).map_err(|error| {
         CommandError::usage(
@@ -273,12 +268,9 @@ impl<'w> Work<'w> {
     fn conclude(&self, tuned: &Tuned, printer: &Printer) -> Outcome {
         let text = match self.args.format {
             TuneFormat::Text => render_text(&tuned.summary),
-            TuneFormat::Json => write::to_text(&tuned.summary)
-                .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
+            TuneFormat::Json => write::to_text(&tuned.summary).or_bug()?,
         };
-        let mut out = printer.stdout();
-        out.write_all(text.as_bytes())?;
-        out.flush()?;
+        printer.print(&text)?;
         self.write_page(tuned, printer)?;
         printer.say(&format!("the rounds are in {}", self.store.summary_file().display()));
         self.apply(tuned, printer)?;
@@ -296,11 +288,9 @@ impl<'w> Work<'w> {
         let pair = |query: &LabelledQuery| (query.text.clone(), query.should_trigger);
         let queries: Vec<(String, bool)> = self.set.queries.iter().map(pair).collect();
         let page = page(&tuned.summary, &tuned.reports, &queries, &tuned.split);
-        let html = skillgauge_web::tune_page(&page)
-            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
+        let html = skillgauge_web::tune_page(&page).or_bug()?;
         let file = self.args.page.clone().unwrap_or_else(|| self.store.page_file());
-        write_atomically(&file, html.as_bytes())
-            .map_err(|error| CommandError::usage(error.to_string(), "choose another `--page`"))?;
+        write_atomically(&file, html.as_bytes()).or_hint("choose another `--page`")?;
         printer.say(&format!("the page is {}", file.display()));
         Ok(())
     }

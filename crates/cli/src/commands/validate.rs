@@ -10,7 +10,7 @@ use skillgauge_core::validate::parallel::{self, Done, Fixing, Job};
 
 use super::{Outcome, explain};
 use crate::args::ValidateArgs;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &ValidateArgs, printer: &Printer) -> Outcome {
@@ -26,7 +26,10 @@ pub(crate) fn run(args: &ValidateArgs, printer: &Printer) -> Outcome {
         renderer: &*renderer,
     };
     let done = parallel::run(&job, &mut printer.stdout())?;
-    Ok(conclude(fixing, &done, printer))
+    let code = conclude(fixing, &done, printer);
+    // What is not there has findings, too; but it is the command that is wrong, not a skill.
+    let is_typo = args.paths.iter().any(|path| !path.exists());
+    Ok(if is_typo { ExitCode::Usage } else { code })
 }
 
 fn conclude(fixing: Fixing, done: &Done, printer: &Printer) -> ExitCode {

@@ -247,7 +247,7 @@ fn a_fleet_of_one_process_ends_when_its_agent_cannot_be_started() {
     assert!(ended.stderr.contains("of 24 runs have no result"), "{}", ended.stderr);
     fs_err::remove_file(project.path().join("agent.sh")).unwrap();
     let output = project.output(&local);
-    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod compare_run;
 mod demo;
 mod doctor;
 mod estimate;
+mod exit_code;
 mod explain;
 mod fake;
 mod fleet;

@@ -173,7 +173,7 @@ fn a_judge_without_a_program_is_refused_before_anything_is_run() {
     let project = greeter();
     for judge in ["command:./gone.sh", "command:no-such-program-here x"] {
         let output = project.output(&[&RUN[..4], &["--judge", judge]].concat());
-        assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+        assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
         let text = stderr(&output);
         assert!(text.contains("no program") && text.contains("--judge MODEL"), "{text}");
     }
@@ -182,6 +182,6 @@ fn a_judge_without_a_program_is_refused_before_anything_is_run() {
     run(&project, &["--runs", "1", "--case", "1"]);
     let grade = ["grade", ITERATION, "--judge", "command:./gone.sh", "--force"];
     let shown = project.run(&grade);
-    assert!(shown.starts_with("exit code: 2") && shown.contains("no program"), "{shown}");
+    assert!(shown.starts_with("exit code: 3") && shown.contains("no program"), "{shown}");
     assert!(shown.contains("is looked for from the folder"), "{shown}");
 }

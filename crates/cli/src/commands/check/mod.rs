@@ -4,7 +4,6 @@ mod plan;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Outcome;
 use crate::args::{CheckArgs, CheckFormat};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer, keep, session};
 
 /// What became of one run.
@@ -39,9 +38,7 @@ pub(crate) fn run(args: &CheckArgs, printer: &Printer) -> Outcome {
         CheckFormat::Text => text(&checked),
         CheckFormat::Json => json(&checked)?,
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    printer.print(&text)?;
     for (target, error) in
         checked.iter().filter_map(|(target, result)| Some((target, result.as_ref().err()?)))
     {
@@ -57,11 +54,8 @@ fn lock(jobs: &[(CheckTarget, CheckJob)]) -> Result<Vec<WorkspaceLock>, CommandE
     let ours =
         iterations.iter().filter(|iteration| Iteration::at(**iteration).record_file().is_file());
     let workspaces: BTreeSet<&Path> = ours.filter_map(|iteration| iteration.parent()).collect();
-    let lock = |root: &Path| {
-        let locked = Workspace::at(root).lock(&keep::holder());
-        locked.map_err(|error| CommandError::usage(error.to_string(), error.hint()))
-    };
-    workspaces.into_iter().map(lock).collect()
+    let lock = |root: &Path| Workspace::at(root).lock(&keep::holder());
+    Ok(workspaces.into_iter().map(lock).collect::<Result<_, _>>()?)
 }
 
 async fn check_all(
@@ -140,8 +134,7 @@ fn json(checked: &[Checked]) -> Result<String, CommandError> {
             }
         })
         .collect();
-    write::to_text(&rows)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))
+    write::to_text(&rows).or_bug()
 }
 
 /// An error with what caused it, unless it has said that already.

@@ -12,7 +12,7 @@ use skillgauge_run::check::{CheckJob, input_files};
 use skillgauge_run::grade::FindError;
 
 use crate::args::CheckArgs;
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::suite;
 
 /// What all runs of an iteration share.
@@ -95,8 +95,7 @@ fn prepare(folder: &Path, args: &CheckArgs) -> Result<Prepared, CommandError> {
 }
 
 fn read_suite(file: &Path) -> Result<Suite, CommandError> {
-    let text = fs_err::read(file)
-        .map_err(|error| CommandError::usage(error.to_string(), "name the suite with --evals"))?;
+    let text = fs_err::read(file).or_hint("name the suite with --evals")?;
     // The inputs are only compared with, and may be gone by now.
     let request =
         Examination { text: &text, skill: None, workspace: None, is_wanted: &|_: &str| true };

@@ -13,7 +13,7 @@ use skillgauge_run::iteration::Budget;
 
 use crate::args::{CompareArgs, RunArgs, VersionRun};
 use crate::commands::run::{Ended, Judging, Measurement, Target, matching};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{Printer, keep};
 

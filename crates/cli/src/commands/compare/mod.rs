@@ -7,7 +7,6 @@
 mod fill;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
 use crate::args::{CompareArgs, CompareFormat};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
 use fill::Fill;
@@ -99,9 +98,7 @@ pub(super) fn request(
     again: Again,
 ) -> Result<CompareRequest<'_>, CommandError> {
     let [old, new] = versions.map(|version| store.names_of(version));
-    let blinding = Blinding::new([&old, &new]).map_err(|error| {
-        CommandError::usage(error.to_string(), "this is a mistake of skillgauge; please report it")
-    })?;
+    let blinding = Blinding::new([&old, &new]).or_bug()?;
     Ok(CompareRequest {
         pairs: found.pairs,
         versions,
@@ -164,9 +161,7 @@ fn report(
             write::to_text(&value).unwrap_or_default()
         }
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    printer.print(&text)
 }
 
 fn text(done: &[ComparedCase], overall: &Overall) -> String {

@@ -10,11 +10,11 @@ use skillgauge_run::agent::TaskSkill;
 use skillgauge_run::iteration::{Begun, Budget};
 
 use super::home::{Home, brought};
-use super::{collect_error, fleet_error, login};
+use super::login;
 use crate::args::{FleetCollectArgs, TapeArgs};
 use crate::commands::Outcome;
 use crate::commands::run::Ended;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{Printer, keep};
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
     let connect = login::connect(&args.url, &args.login, &session, "coordinator");
     let shared = login::shared_folder(&args.archive, &session)?;
     let (collected, begun, lock) = session.block_on(printer, async {
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
+        let fleet = NatsFleet::connect(&connect).await?.sharing(shared);
         let (begun, lock) = match wanted {
             Wanted::Iteration(iteration) => {
                 let lock = workspace.lock(&keep::holder())?;
@@ -52,10 +52,10 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
             Wanted::Plan(id) => {
                 // Found before anything is written: a plan that is not there leaves nothing here.
                 let found = PlanIteration::find(&fleet, id, &workspace).await;
-                let found = found.map_err(collect_error)?;
+                let found = found?;
                 refuse_another_skill(&found, id, &args.skill)?;
                 let lock = workspace.lock(&keep::holder())?;
-                let begun = found.begin(&workspace).map_err(collect_error)?;
+                let begun = found.begin(&workspace)?;
                 if !begun.resumed {
                     let place = begun.iteration.root().display();
                     printer.say(&format!("writing to {place}, made from the plan {id}"));

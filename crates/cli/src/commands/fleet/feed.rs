@@ -6,9 +6,9 @@ use skillgauge_cluster::{NatsFleet, Shown, StatusReader, patiently};
 use skillgauge_web::{FleetFeed, FleetView};
 use tokio::sync::watch;
 
-use super::{fleet_error, login};
+use super::login;
 use crate::args::LoginArgs;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 
 /// How often it is looked at; each look reads all results of the plans that run.
@@ -27,9 +27,9 @@ pub(in crate::commands) async fn open(
     session: &Session,
 ) -> Result<(FleetFeed, Feeder), CommandError> {
     let connect = login::connect(url, login, session, "serve");
-    let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+    let fleet = NatsFleet::connect(&connect).await?;
     let reader = StatusReader::default();
-    let status = patiently(|| reader.read(&fleet, &Shown::Current)).await.map_err(fleet_error)?;
+    let status = patiently(|| reader.read(&fleet, &Shown::Current)).await?;
     let status = serde_json::to_value(status).map_err(std::io::Error::from)?;
     let (tell, feed) = watch::channel(FleetView { status, problem: None });
     Ok((feed, Feeder { fleet, reader, tell }))

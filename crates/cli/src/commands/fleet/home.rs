@@ -8,10 +8,9 @@ use skillgauge_format::Suite;
 use skillgauge_run::iteration::{Begun, Budget, IterationEvent};
 use tokio_util::sync::CancellationToken;
 
-use super::collect_error;
 use crate::args::PaceArgs;
 use crate::commands::run::Ran;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::progress::RunProgress;
 use crate::{Printer, keep};
 
@@ -54,7 +53,7 @@ impl Home<'_> {
         let mut on_trouble = |message: &str| teller.say(&format!("warning: {message}"));
         let collected = coordinator.run(&mut on_event, &mut on_trouble).await;
         progress.finish();
-        collected.map_err(collect_error)
+        Ok(collected?)
     }
 }
 

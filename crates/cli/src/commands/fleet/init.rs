@@ -4,9 +4,10 @@ use std::io::Write as _;
 
 use skillgauge_cluster::{InitSettings, NatsFleet, server_config};
 
-use super::{fleet_error, login};
+use super::login;
 use crate::args::{FleetInitArgs, TapeArgs};
 use crate::commands::Outcome;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -23,9 +24,9 @@ pub(super) fn run(args: &FleetInitArgs, printer: &Printer) -> Outcome {
     let settings = InitSettings { replicas: usize::from(args.replicas), max_bytes: args.max_bytes };
     let made = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?;
-        Ok((fleet.server_version(), fleet.init(&settings).await?))
+        Ok::<_, CommandError>((fleet.server_version(), fleet.init(&settings).await?))
     })?;
-    let (version, made) = made.map_err(fleet_error)?;
+    let (version, made) = made?;
     printer.say(&format!("nats-server {version} at {}", connect.shown()));
     for made in made {
         let copies = if made.replicas == 1 { "copy" } else { "copies" };

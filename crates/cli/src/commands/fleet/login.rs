@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use skillgauge_cluster::{Connect, Credentials, FailPoint, SharedFolder};
 
-use super::fleet_error;
 use crate::args::{ArchiveArgs, LoginArgs};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 
 /// The variables that a fleet's commands read, and what for. docs/settings.md lists them; a test holds it to this table.
@@ -66,7 +65,7 @@ pub(super) fn shared_folder(
     let variable = || session.environment().get(ARCHIVE_DIR).map(|value| value.expose().into());
     let folder: Option<PathBuf> = args.archive_dir.clone().or_else(variable);
     let limit = args.archive_limit.unwrap_or(SharedFolder::LIMIT);
-    folder.map(|folder| SharedFolder::open(folder, limit)).transpose().map_err(fleet_error)
+    Ok(folder.map(|folder| SharedFolder::open(folder, limit)).transpose()?)
 }
 
 /// Where this process shall die, if a test says so.

@@ -9,13 +9,11 @@ mod status;
 mod submit;
 mod work;
 
-use skillgauge_cluster::{
-    CollectError, Fleet as _, FleetError, NatsFleet, PlanId, PlanState, patiently,
-};
+use skillgauge_cluster::{Fleet as _, NatsFleet, PlanId, PlanState, patiently};
 
 use super::Outcome;
 use crate::args::{FleetAction, FleetArgs, FleetCancelArgs, TapeArgs};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub use login::FLEET_VARIABLES;
@@ -41,9 +39,9 @@ fn cancel(args: &FleetCancelArgs, printer: &Printer) -> Outcome {
         if known.is_some_and(|state| state != PlanState::Finished) {
             patiently(|| fleet.end_plan(&args.plan, PlanState::Cancelled)).await?;
         }
-        Ok(known)
+        Ok::<_, CommandError>(known)
     })?;
-    let Some(state) = known.map_err(fleet_error)? else {
+    let Some(state) = known? else {
         return Err(unknown_plan(&args.plan));
     };
     if state == PlanState::Finished {
@@ -62,14 +60,4 @@ fn unknown_plan(plan: &PlanId) -> CommandError {
         format!("the server knows no plan {plan}"),
         "`skillgauge fleet status URL` shows the plans",
     )
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn fleet_error(error: FleetError) -> CommandError {
-    CommandError::usage(error.to_string(), error.hint())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn collect_error(error: CollectError) -> CommandError {
-    CommandError::usage(error.to_string(), error.hint())
 }

@@ -1,17 +1,17 @@
 //! `skillgauge fleet status`: two tables, or one JSON value. Watched on a terminal, they are drawn again in their place.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillgauge_cluster::{
     FleetStatus, NatsFleet, PlanStatus, Shown, StatusReader, WorkerInfo, patiently,
 };
 
-use super::{fleet_error, login, unknown_plan};
+use super::{login, unknown_plan};
 use crate::args::{FleetFormat, FleetStatusArgs, TapeArgs};
 use crate::commands::Outcome;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -29,10 +29,10 @@ pub(super) fn run(args: &FleetStatusArgs, printer: &Printer) -> Outcome {
         None => Shown::Current,
     };
     let watched = session.block_on(printer, async {
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?;
+        let fleet = NatsFleet::connect(&connect).await?;
         let (reader, mut screen) = (StatusReader::default(), Screen::new(args));
         if !args.watch {
-            let status = patiently(|| reader.read(&fleet, &shown)).await.map_err(fleet_error)?;
+            let status = patiently(|| reader.read(&fleet, &shown)).await?;
             if let (Shown::Only(plan), []) = (&shown, &status.plans[..]) {
                 return Err(unknown_plan(plan));
             }
@@ -45,7 +45,7 @@ pub(super) fn run(args: &FleetStatusArgs, printer: &Printer) -> Outcome {
                 Err(error) if error.is_passing() => {
                     screen.warn(&format!("warning: {error}"), printer)?;
                 }
-                Err(error) => return Err(fleet_error(error)),
+                Err(error) => return Err(error.into()),
             }
             tokio::select! {
                 () = session.cancel.cancelled() => return Ok(()),
@@ -107,9 +107,7 @@ impl Screen {
             }
             None => text,
         };
-        let mut out = printer.stdout();
-        out.write_all(shown.as_bytes())?;
-        out.flush()?;
+        printer.print(&shown)?;
         Ok(())
     }
 }

@@ -11,12 +11,12 @@ use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::iteration::{Begun, Budget};
 
 use super::home::{Home, brought};
+use super::login;
 use super::work::worker_settings;
-use super::{fleet_error, login};
 use crate::args::{FleetRunArgs, FleetSubmitArgs, RunArgs, RunFormat, TapeArgs};
 use crate::commands::Outcome;
 use crate::commands::run::{Ended, Judging, Measurement, SAME, Target, plural};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
 
@@ -49,7 +49,7 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
         let Some(connect) = &server else {
             return run_here(&home, &session, &submission, &begun, args).await;
         };
-        let fleet = NatsFleet::connect(connect).await.map_err(fleet_error)?.sharing(shared);
+        let fleet = NatsFleet::connect(connect).await?.sharing(shared);
         hand_over_and_say(&fleet, &submission, printer).await?;
         home.collect(&fleet, &begun, &session.cancel).await
     })??;
@@ -70,7 +70,7 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     };
     let Ready { measurement, begun, lock: _lock, shared } = ready;
     let submitted = session.block_on(printer, async {
-        let fleet = NatsFleet::connect(&connect).await.map_err(fleet_error)?.sharing(shared);
+        let fleet = NatsFleet::connect(&connect).await?.sharing(shared);
         hand_over_and_say(&fleet, &submission(&args, &measurement, &begun), printer).await
     })??;
     let workspace = args.workspace.as_ref();
@@ -142,7 +142,7 @@ fn begin<'m>(
     let mut shared = None;
     if let Some(connect) = server {
         let usable = async { NatsFleet::connect(connect).await?.check_ready().await };
-        session.block_on(printer, usable)?.map_err(fleet_error)?;
+        session.block_on(printer, usable)??;
         shared = login::shared_folder(&args.fleet.archive, session)?;
     }
     let lock = measurement.target.workspace.lock(&keep::holder())?;
@@ -190,7 +190,7 @@ async fn hand_over_and_say<F: Fleet>(
     submission: &Submission<'_>,
     printer: &Printer,
 ) -> Result<Submitted, CommandError> {
-    let submitted = hand_over(fleet, submission).await.map_err(submit_error)?;
+    let submitted = hand_over(fleet, submission).await?;
     say_submitted(&submitted, printer);
     Ok(submitted)
 }
@@ -202,11 +202,6 @@ fn say_submitted(submitted: &Submitted, printer: &Printer) {
         plural(*missing),
         plural(*sent)
     ));
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn submit_error(error: skillgauge_cluster::SubmitError) -> CommandError {
-    CommandError::usage(error.to_string(), error.hint())
 }
 
 /// The whole way in this process: a fleet of one worker, without a server.
@@ -237,7 +232,7 @@ async fn run_here(
             left.cancel();
         }
     });
-    let worker = Worker::new(Arc::clone(&fleet), settings, on_event).map_err(fleet_error)?;
+    let worker = Worker::new(Arc::clone(&fleet), settings, on_event)?;
     let ended = over.clone().drop_guard();
     let working = tokio::spawn(async move {
         let _ended = ended;

@@ -13,11 +13,11 @@ use skillgauge_run::grade::Judge;
 use skillgauge_run::model::{Model, Pace, paced};
 use tokio_util::sync::CancellationToken;
 
-use super::{fleet_error, login};
+use super::login;
 use crate::args::{FleetWorkerArgs, TapeArgs};
 use crate::commands::Outcome;
 use crate::commands::run::plural;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep, project};
 
@@ -35,7 +35,7 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
     let shared = login::shared_folder(&args.archive, &session)?;
     if let Some(shared) = &shared {
         // A run whose archive goes nowhere would be paid for in vain.
-        shared.check_writing().map_err(fleet_error)?;
+        shared.check_writing()?;
     }
     let classes = if args.classes.is_empty() { vec![Class::any()] } else { args.classes.clone() };
     let settings = WorkerSettings {
@@ -61,7 +61,7 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
         ));
         Worker::new(fleet, settings, on_event)?.run().await
     })?;
-    Ok(match stopped.map_err(fleet_error)? {
+    Ok(match stopped? {
         Stopped::Asked => {
             printer.say("stopped; nothing of this worker is left in the fleet");
             ExitCode::Success
@@ -139,7 +139,7 @@ impl OwnJudges {
 
 impl Judges for OwnJudges {
     fn open(&self, name: &str, votes: u64, seed: u64) -> Result<Judge, String> {
-        let text = |error: crate::printer::CommandError| error.to_string();
+        let text = |error: crate::error::CommandError| error.to_string();
         let model = self.at_its_pace(self.session.model(Some(name)).map_err(text)?);
         let templates = project::templates(self.session.folder()).map_err(text)?;
         let votes = u32::try_from(votes).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);

@@ -1,6 +1,5 @@
 //! `skillgauge grade --transcript FILE --assertions FILE`.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use serde::Deserialize as _;
@@ -13,7 +12,7 @@ use skillgauge_run::grade::grade_behaviour;
 
 use crate::args::GradeArgs;
 use crate::commands::Outcome;
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer, judge};
 
@@ -43,11 +42,8 @@ pub(super) fn run(
             return Ok(ExitCode::Incomplete);
         }
     };
-    let text = write::to_text(&grading)
-        .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?;
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    let text = write::to_text(&grading).or_bug()?;
+    printer.print(&text)?;
     let is_passed = grading.assertions.iter().all(|assertion| assertion.passed);
     Ok(if is_passed { ExitCode::Success } else { ExitCode::Failure })
 }
@@ -107,12 +103,10 @@ fn json_assertions(text: &str) -> Result<Vec<Statement>, String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
-    let unreadable = |error: std::io::Error| {
-        CommandError::usage(error.to_string(), "check the path and the permissions")
-    };
-    if fs_err::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
+    let hint = "check the path and the permissions";
+    if fs_err::metadata(path).or_hint(hint)?.len() > MAX_BYTES {
         let message = format!("{} has more than {MAX_BYTES} bytes", path.display());
         return Err(CommandError::usage(message, "cut it to the part that matters"));
     }
-    fs_err::read(path).map_err(unreadable)
+    fs_err::read(path).or_hint(hint)
 }

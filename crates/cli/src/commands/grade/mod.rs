@@ -14,7 +14,7 @@ use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
 use crate::args::GradeArgs;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, judge, keep};
 use summary::{Judging, Summary};
@@ -25,8 +25,7 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
         return behaviour::run(args, transcript, assertions, &session, printer);
     }
     let instead = Instead { suite: args.evals.clone(), skill: args.skill.clone() };
-    let mut tasks = find_runs(&args.paths, &instead)
-        .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+    let mut tasks = find_runs(&args.paths, &instead)?;
     let found = tasks.len();
     if !args.force {
         tasks.retain(|task| !is_graded(task));
@@ -87,8 +86,7 @@ fn lock(tasks: &[GradeTask]) -> Result<Vec<(Workspace, WorkspaceLock)>, CommandE
         ours.map(|task| (task.workspace.root().to_owned(), &task.workspace)).collect();
     let lock = |workspace: &&Workspace| {
         let locked = workspace.lock(&keep::holder());
-        let locked =
-            locked.map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+        let locked = locked?;
         Ok(((*workspace).clone(), locked))
     };
     workspaces.values().map(lock).collect()

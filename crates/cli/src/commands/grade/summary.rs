@@ -10,7 +10,7 @@ use skillgauge_format::part::Configuration;
 use skillgauge_run::grade::{Caution, GradeTask, Graded, GradingFile, TaskEnd};
 use skillgauge_run::iteration::Spent;
 
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::{ExitCode, Printer};
 
 /// Characters of a line about one expectation.

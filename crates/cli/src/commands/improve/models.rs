@@ -6,8 +6,8 @@ use skillgauge_run::compare::Comparator;
 use crate::args::ImproveArgs;
 use crate::commands::compare::TIMEOUT;
 use crate::commands::run::Target;
+use crate::error::CommandError;
 use crate::judge::model_name;
-use crate::printer::CommandError;
 use crate::session::Session;
 
 /// `--judge none`.

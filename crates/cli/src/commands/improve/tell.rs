@@ -1,7 +1,6 @@
 //! What the loop says: its plan, its steps, and what came out.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use skillgauge_core::improve::{
     self, Change, Compared, Improvement, Measured, Round, Stop, fewest_cases,
@@ -14,7 +13,7 @@ use super::models::Models;
 use crate::Printer;
 use crate::args::{ImproveArgs, ImproveFormat};
 use crate::commands::run::Measurement;
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 
 /// Says what will be done, before anything is spent.
 pub(super) fn plan(
@@ -100,12 +99,9 @@ pub(super) fn end(
     printer.say(&format!("stopped: {stop}"));
     let text = match format {
         ImproveFormat::Text => text(improvement),
-        ImproveFormat::Json => write::to_text(improvement)
-            .map_err(|error| CommandError::usage(error.to_string(), "please report this"))?,
+        ImproveFormat::Json => write::to_text(improvement).or_bug()?,
     };
-    let mut out = printer.stdout();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    printer.print(&text)
 }
 
 fn text(improvement: &Improvement) -> String {

@@ -21,8 +21,8 @@ use super::tell;
 use crate::args::{ImproveFormat, RunArgs};
 use crate::commands::run::{self, Ended, Judging, Measurement, Target};
 use crate::commands::{Outcome, analyze as analyze_command, compare as compare_command, snapshot};
+use crate::error::CommandError;
 use crate::keep::{self, PROGRAM};
-use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 

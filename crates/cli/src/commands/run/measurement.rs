@@ -17,9 +17,8 @@ use skillgauge_run::pool::RetryRules;
 use super::plan::{self, Outlook};
 use super::request::{self, Asked, Judging};
 use super::target::Target;
-use super::workspace_error;
 use crate::args::RunArgs;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::progress::RunProgress;
 use crate::session::Session;
 use crate::{Printer, keep};
@@ -108,7 +107,7 @@ impl<'m> Measurement<'m> {
             iteration::drive(&self.prepared, &begun.iteration, plan.runs(), &means, &mut on_event);
         let driven = self.session.block_on(self.printer, work)?;
         progress.finish();
-        let driven = driven.map_err(workspace_error)?;
+        let driven = driven?;
         keep::record_scores(&self.target.workspace, lock, self.printer);
         Ok(Ran { begun, driven, plan })
     }
@@ -126,11 +125,10 @@ impl<'m> Measurement<'m> {
             (false, false) => Continuation::IfSame,
         };
         let workspace = &self.target.workspace;
-        let begun = iteration::begin(workspace, &self.prepared, continuation)
-            .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
+        let begun = iteration::begin(workspace, &self.prepared, continuation)?;
         plan::say_begun(&begun, self.printer);
         if let (Some(taken), Some(number)) = (&self.taken, self.args.baseline_from) {
-            let copied = taken.copy_into(&begun.iteration).map_err(workspace_error)?;
+            let copied = taken.copy_into(&begun.iteration)?;
             self.printer.say(&format!(
                 "{copied} runs of the baseline were taken over from iteration-{number}"
             ));

@@ -17,7 +17,6 @@ use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
 use crate::args::RunArgs;
-use crate::printer::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{Measurement, Ran};
@@ -39,16 +38,10 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
         measurement.list_runs()?;
         return Ok(ExitCode::Success);
     }
-    let lock =
-        measurement.target.workspace.lock(&crate::keep::holder()).map_err(workspace_error)?;
+    let lock = measurement.target.workspace.lock(&crate::keep::holder())?;
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let ran = measurement.drive(&Arc::new(budget), &lock)?;
     Ended { shard: args.shard, out_format: args.out_format, ran: &ran, remedy: SAME }
         .conclude(&session, printer)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn workspace_error(error: skillgauge_core::workspace::WorkspaceError) -> CommandError {
-    CommandError::usage(error.to_string(), error.hint())
 }

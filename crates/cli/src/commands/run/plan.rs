@@ -11,7 +11,7 @@ use skillgauge_run::iteration::{Begun, GradedWhen, Prepared, TakeOver};
 use super::request::Asked;
 use crate::Printer;
 use crate::args::{RunArgs, RunFormat};
-use crate::printer::CommandError;
+use crate::error::CommandError;
 
 /// So many earlier runs are enough to guess from.
 const SAMPLE: usize = 200;

@@ -8,7 +8,7 @@ use skillgauge_core::version::{self, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
 use skillgauge_format::part::Timestamp;
-use skillgauge_run::agent::{Executor, timestamp};
+use skillgauge_run::agent::{ExecuteError, Executor, timestamp};
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
 use skillgauge_run::iteration::{
@@ -18,7 +18,7 @@ use skillgauge_run::model::ModelName;
 
 use super::target::Target;
 use crate::args::{BaselineArg, RunArgs};
-use crate::printer::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{Printer, judge};
 
@@ -88,9 +88,7 @@ impl Asked {
     /// Reads the skill and the inputs.
     pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
         let started = Timestamp::new(timestamp(SystemTime::now()));
-        prepare(&self.request, started).map_err(|error| {
-            CommandError::usage(error.to_string(), "nothing was run; put it right and try again")
-        })
+        prepare(&self.request, started).or_hint("nothing was run; put it right and try again")
     }
 
     /// What checks and grades the runs.
@@ -187,7 +185,11 @@ fn agent(
         return Ok((name, None));
     }
     let located = located.map_err(|error| {
-        CommandError::usage(error.to_string(), "`skillgauge doctor` shows which agents can be used")
+        let hint = "`skillgauge doctor` shows which agents can be used";
+        match error {
+            ExecuteError::Unknown(_) => CommandError::usage(error.to_string(), hint),
+            _ => CommandError::unmeasurable(error.to_string(), hint),
+        }
     })?;
     // A command line is its own name: the descriptor behind it is made up for the occasion.
     Ok(match located {
@@ -239,13 +241,11 @@ fn open_judge(
         return Ok(None);
     }
     let judge = judge::open(session, typed, config.judge_model, args.judge_votes);
-    let mut judge = judge.map_err(|error| match error {
-        CommandError::Usage { message, .. } => CommandError::usage(
-            message,
+    let mut judge = judge.map_err(|error| {
+        error.hinting(
             "--judge MODEL names another one, --judge none runs only the structural checks; \
              `skillgauge doctor` shows what can be used",
-        ),
-        other @ CommandError::Output(_) => other,
+        )
     })?;
     judge.seed = settings.seed(args.seed);
     Ok(Some(judge))

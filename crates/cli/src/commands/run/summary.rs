@@ -1,6 +1,5 @@
 //! What came out: the benchmark, what is missing, and the exit code.
 
-use std::io::Write as _;
 use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
@@ -16,7 +15,7 @@ use skillgauge_run::iteration::Begun;
 use super::{Ran, plural};
 use crate::args::RunFormat;
 use crate::commands::Outcome;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -99,7 +98,7 @@ impl Ended<'_> {
         session: &Session,
         printer: &Printer,
     ) -> Result<(), CommandError> {
-        self.mark(session.cancel.is_cancelled()).map_err(super::workspace_error)?;
+        self.mark(session.cancel.is_cancelled())?;
         self.say_missing(printer);
         Ok(())
     }
@@ -193,15 +192,11 @@ impl Ended<'_> {
             }
             RunFormat::Text => aggregate.summary_text(printer.style()),
             RunFormat::Markdown => aggregate.to_markdown(),
-            RunFormat::Json => aggregate
-                .to_json()
-                .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
+            RunFormat::Json => aggregate.to_json()?,
             RunFormat::Junit => aggregate.to_junit(),
             RunFormat::Github => aggregate.to_github(),
         };
-        let mut out = printer.stdout();
-        out.write_all(text.as_bytes())?;
-        out.flush()?;
+        printer.print(&text)?;
         printer.say(&format!("results: {}", self.ran.begun.iteration.root().display()));
         Ok(())
     }
@@ -229,7 +224,7 @@ fn is_noted(marked: Result<(), WorkspaceError>, printer: &Printer) -> Result<boo
             printer.say("make room; the same command goes on where this one stopped");
             Ok(false)
         }
-        Err(error) => Err(super::workspace_error(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -254,7 +249,6 @@ fn settings(record: &IterationRecord) -> Settings {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn benchmark_error(error: BenchmarkError) -> CommandError {
     let hint = match error {
         BenchmarkError::Unwritable { .. } => "make room; `skillgauge bench` writes it again",
@@ -264,7 +258,7 @@ fn benchmark_error(error: BenchmarkError) -> CommandError {
         }
         BenchmarkError::Changed { .. } | BenchmarkError::NotJson { .. } => error.hint(),
     };
-    CommandError::usage(error.to_string(), hint)
+    CommandError::from(error).hinting(hint)
 }
 
 /// What a judge that was asked did not decide, as the gradings have it.
@@ -317,7 +311,7 @@ impl Undecided {
 
 /// The benchmark with its runs, as it was just written.
 pub(in crate::commands) fn written(aggregate: &Aggregate) -> Result<Benchmark, CommandError> {
-    aggregate.benchmark().map_err(|error| CommandError::usage(error.to_string(), error.hint()))
+    Ok(aggregate.benchmark()?)
 }
 
 fn now() -> Timestamp {

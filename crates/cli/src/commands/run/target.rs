@@ -12,7 +12,7 @@ use skillgauge_core::workspace::{Workspace, in_words};
 use skillgauge_format::{Dialect, Suite};
 
 use crate::args::RunArgs;
-use crate::printer::CommandError;
+use crate::error::CommandError;
 use crate::{Printer, suite};
 
 /// The rule about the name of a skill's folder.
@@ -40,8 +40,7 @@ impl Target {
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
         let workspace = match &args.workspace {
             Some(root) => workspace_at(root, &skill)?,
-            None => Workspace::beside(&skill)
-                .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?,
+            None => Workspace::beside(&skill)?,
         };
         let suite = read_suite(&suite_file, &skill, &workspace, args, printer)?;
         Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
