@@ -2,13 +2,11 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::SystemTime;
 
 use skillgauge_core::version::{Commits, Stamp, VersionError, VersionNumber, VersionStore};
 use skillgauge_core::workspace::{Holder, Workspace, WorkspaceLock};
-use skillgauge_format::part::Timestamp;
-use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::Spent;
+use skillgauge_run::now;
 
 use crate::Printer;
 use crate::error::CommandError;
@@ -71,13 +69,6 @@ pub(crate) fn say_spent(spent: &Spent, printer: &Printer) {
     printer.say(&format!("{calls}, {cost}"));
 }
 
-/// The time, as it is written in files: to the second.
-pub(crate) fn now() -> Timestamp {
-    let time = timestamp(SystemTime::now());
-    let seconds = time.split('.').next().unwrap_or(&time);
-    Timestamp::new(format!("{seconds}Z"))
-}
-
 /// Who we are, for others that want to write.
 pub(crate) fn holder() -> Holder {
     let command: Vec<String> =
@@ -86,7 +77,7 @@ pub(crate) fn holder() -> Holder {
         command: skillgauge_cluster::without_login(&command.join(" ")),
         process: std::process::id(),
         machine: fs_err::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()),
-        since: timestamp(SystemTime::now()),
+        since: now().to_string(),
     }
 }
 
@@ -96,7 +87,7 @@ pub(crate) fn lock(store: &VersionStore, command: &str) -> Result<WorkspaceLock,
         command: format!("skillgauge {command}"),
         process: std::process::id(),
         machine: None,
-        since: now().as_str().to_owned(),
+        since: now().to_string(),
     };
     Ok(store.lock(&holder)?)
 }

@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use skillgauge_core::package::{Links, PackageError, UnpackLimits, pack_folder, unpack_folder};
+use skillgauge_core::text::sha256;
 use skillgauge_core::workspace::RunDir;
 
 use crate::fleet::{Fleet, FleetError};
-use crate::id::hex;
 use crate::job::{ArchiveName, ArchiveRef};
 
 /// Archives up to this size travel in records: as text they have 32 KB, half of what a record may have.
@@ -92,7 +91,7 @@ impl ArchiveRef {
     /// The bytes that the record carries, if it does, and if they are the right ones.
     fn carried(&self) -> Result<Option<&[u8]>, FleetError> {
         let Some(SmallArchive(bytes)) = &self.bytes else { return Ok(None) };
-        let found = hex(&Sha256::digest(bytes));
+        let found = sha256(bytes);
         if found == self.sha256 {
             return Ok(Some(bytes));
         }
@@ -117,7 +116,7 @@ impl Packed {
         Some(ArchiveRef {
             name: name.text.clone(),
             size: bytes.len() as u64,
-            sha256: hex(&Sha256::digest(bytes)),
+            sha256: sha256(bytes),
             uri: None,
             bytes: Some(SmallArchive(bytes.clone())),
         })

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use skillgauge_core::plan::RunId;
+use skillgauge_core::text::hex;
+use skillgauge_core::time::unix_millis;
 use skillgauge_format::record::IterationRecord;
 
 /// So many hexadecimal digits of a hash name a plan or a run: 80 bits.
@@ -18,16 +20,7 @@ fn hashed(parts: &[&str]) -> String {
         hasher.update(format!("{}\n", part.len()));
         hasher.update(part.as_bytes());
     }
-    hex(&hasher.finalize())[..DIGITS].to_owned()
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(hasher.finalize())[..DIGITS].to_owned()
 }
 
 /// A text that cannot be a name here.
@@ -138,11 +131,10 @@ impl Class {
 impl AttemptId {
     /// A new one: milliseconds, then random bits.
     pub fn new() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut random = [0; 10];
         // Without randomness the time alone has to do: an attempt that is taken twice loses, and is run again.
         let _ = getrandom::fill(&mut random);
-        Self(format!("{:012x}-{}", since.as_millis(), hex(&random)))
+        Self(format!("{:012x}-{}", unix_millis(SystemTime::now()), hex(random)))
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the server knows of an iteration: the entry that submitters write and workers read.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use skillgauge_core::time::unix_millis;
 
 use crate::id::Class;
 use crate::job::{Queue, Revision};
@@ -80,8 +81,7 @@ impl CancelRevision {
 
 /// Milliseconds since 1970.
 pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    unix_millis(SystemTime::now())
 }
 
 /// What has become of an iteration.

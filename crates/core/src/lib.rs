@@ -24,6 +24,7 @@ pub mod skill;
 pub mod statistics;
 pub mod suite_lint;
 pub mod text;
+pub mod time;
 pub mod trigger;
 pub mod tune;
 pub mod validate;

@@ -1,10 +1,15 @@
-//! Places in a text: byte spans while checking, lines and columns when a person reads them.
+//! Places in a text (byte spans while checking, lines and columns when a person reads them) and the small helpers that
+//! put counts, lists, rates, errors and digests into words.
 //!
 //! Everything inside works with byte offsets; a line and a column are computed only for what is
 //! shown, because most texts have no finding at all.
 
 use std::borrow::Cow;
+use std::error::Error;
+use std::fmt::Write as _;
 use std::ops::Range;
+
+use sha2::{Digest as _, Sha256};
 
 /// A byte range in a text. Always on character boundaries of the text it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,9 +129,129 @@ pub fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
     })
 }
 
+/// `1 run`, `2 runs`, `2,345 runs`.
+pub fn plural(count: impl TryInto<usize>, noun: &str) -> String {
+    counted(count, noun, &format!("{noun}s"))
+}
+
+/// The same where an `s` is not enough: `1 query`, `2 queries`, `1 run was`, `2 runs were`.
+pub fn counted(count: impl TryInto<usize>, one: &str, many: &str) -> String {
+    let count = count.try_into().unwrap_or(usize::MAX);
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// The `s` of a counted noun, where the number stands elsewhere in the sentence.
+pub fn ending(count: impl TryInto<usize>) -> &'static str {
+    if count.try_into().is_ok_and(|count| count == 1) { "" } else { "s" }
+}
+
+/// Digits in groups of three.
+pub fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `a, b and c`.
+pub fn list(items: &[impl AsRef<str>]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match items.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => items.concat(),
+    }
+}
+
+/// `0.873` as `87 %`.
+pub fn percent(rate: f64) -> String {
+    format!("{:.0} %", 100.0 * rate)
+}
+
+/// A text on one line of at most `most` characters and an ellipsis, safe to print.
+pub fn shorten(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = printable(&line);
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line.into_owned(),
+    }
+}
+
+/// An error with its causes, as far as it has not said them itself: "cannot keep the outputs: no space left on device".
+pub fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+    let bytes = bytes.as_ref();
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The SHA-256 of `bytes` in hexadecimal digits.
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hex(Sha256::digest(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_and_lists_read_as_sentences() {
+        assert_eq!(plural(0_u64, "run"), "0 runs");
+        assert_eq!(plural(1_usize, "run"), "1 run");
+        assert_eq!(plural(1_234_567_u64, "run"), "1,234,567 runs");
+        assert_eq!(list(&["a"; 0]), "");
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b"]), "a and b");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(percent(0.873), "87 %");
+    }
+
+    #[test]
+    fn a_short_text_is_one_printable_line() {
+        assert_eq!(shorten("a\n  b\u{1b}", 9), "a b\u{fffd}");
+        assert_eq!(shorten("äöü", 3), "äöü");
+        assert_eq!(shorten("äö ü", 3), "äö…");
+    }
+
+    #[test]
+    fn a_chain_says_nothing_twice() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot read")]
+        struct Outer(#[source] Middle);
+        #[derive(Debug, thiserror::Error)]
+        #[error("a.txt: {0}")]
+        struct Middle(#[source] std::io::Error);
+        let error = Outer(Middle(std::io::Error::other("disk gone")));
+        assert_eq!(chain(&error), "cannot read: a.txt: disk gone");
+    }
+
+    #[test]
+    fn a_digest_is_what_sha256sum_says() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(""), empty);
+        assert_eq!(hex([0x0f, 0xa0]), "0fa0");
+    }
 
     #[test]
     fn positions_count_characters_and_any_line_break() {

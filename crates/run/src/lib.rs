@@ -21,3 +21,8 @@ pub mod probe;
 pub mod process;
 pub mod route;
 pub mod tune;
+
+/// The time, for a file.
+pub fn now() -> skillgauge_format::part::Timestamp {
+    skillgauge_core::time::timestamp(std::time::SystemTime::now())
+}

@@ -11,7 +11,6 @@ mod page;
 mod report;
 mod server;
 mod single;
-mod time;
 
 pub use page::RenderError;
 pub use report::{ReportError, report};

@@ -1,15 +1,12 @@
 //! `skillgauge bench`.
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
+use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
-use skillgauge_format::part::Timestamp;
-use skillgauge_run::agent::timestamp;
 
 use super::Outcome;
-use super::run::plural;
 use crate::args::{BenchArgs, RunFormat};
 use crate::error::CommandError;
 use crate::{ExitCode, Printer, keep};
@@ -18,7 +15,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     let settings = Settings {
         skill_name: args.skill_name.clone(),
         skill_path: args.skill_path.clone(),
-        timestamp: Some(Timestamp::new(timestamp(SystemTime::now()))),
+        timestamp: Some(skillgauge_run::now()),
         seed: args.seed,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
@@ -40,7 +37,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
             ExitCode::Incomplete
         }
         Standing::Fine | Standing::Worse if unmeasured > 0 => {
-            let runs = plural(unmeasured);
+            let runs = ending(unmeasured);
             printer.say(&format!(
                 "warning: {unmeasured} run{runs} not measured, so the answer is incomplete"
             ));

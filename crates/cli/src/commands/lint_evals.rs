@@ -1,12 +1,12 @@
 //! `skillgauge lint-evals`.
 
-use std::error::Error as _;
 use std::path::PathBuf;
 
 use skillgauge_core::finding::Level;
 use skillgauge_core::output::{Paths, lint};
 use skillgauge_core::profile::Strictness;
 use skillgauge_core::suite_lint::{self, LintError, LintRequest, Linted, Reference};
+use skillgauge_core::text::chain;
 use skillgauge_run::check::Scripts;
 use tokio::runtime::Handle;
 
@@ -84,11 +84,5 @@ fn conclude(args: &LintEvalsArgs, linted: &Linted) -> ExitCode {
 
 /// The error with what caused it.
 fn unusable(error: &LintError) -> CommandError {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
-    CommandError::usage(message, error.hint())
+    CommandError::usage(chain(error), error.hint())
 }

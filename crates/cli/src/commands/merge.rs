@@ -1,12 +1,9 @@
 //! `skillgauge merge`.
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use skillgauge_core::benchmark::{self, Settings, Standing};
 use skillgauge_core::workspace::{Iteration, Merged, Workspace, merge};
-use skillgauge_format::part::Timestamp;
-use skillgauge_run::agent::timestamp;
 
 use super::Outcome;
 use crate::args::MergeArgs;
@@ -47,7 +44,7 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
     if merged.missing.len() == merged.planned {
         return Ok(ExitCode::Incomplete);
     }
-    let now = Timestamp::new(timestamp(SystemTime::now()));
+    let now = skillgauge_run::now();
     if merged.missing.is_empty() {
         merged.record.finished.get_or_insert_with(|| now.clone());
         target.write_record(&merged.record)?;

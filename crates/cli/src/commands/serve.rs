@@ -1,8 +1,8 @@
 //! `skillgauge serve`.
 
-use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
+use skillgauge_core::text::hex;
 use skillgauge_web::AppState;
 
 use super::Outcome;
@@ -48,10 +48,7 @@ fn token() -> Result<String, CommandError> {
     getrandom::fill(&mut bytes).map_err(|error| {
         CommandError::usage(format!("the system gives no random numbers: {error}"), "try again")
     })?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(hex(bytes))
 }
 
 /// Opens the browser; when there is none, the address was printed.

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 use skillgauge_core::plan::RunId;
+use skillgauge_core::text::hex;
 use tokio::sync::Notify;
 
 use self::state::{Key, Queued, State};
 use crate::bell::Bell;
 use crate::fleet::{Fleet, FleetError};
-use crate::id::{AttemptId, Class, PlanId, RunToken, hex};
+use crate::id::{AttemptId, Class, PlanId, RunToken};
 use crate::job::{
     ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
     ResultRecord, Revision, Stored, Tidied, WorkerInfo,
@@ -412,7 +413,7 @@ pub(crate) fn measure(file: &Path) -> io::Result<(u64, String)> {
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {
-            return Ok((size, hex(&hasher.finalize())));
+            return Ok((size, hex(hasher.finalize())));
         }
         hasher.update(&buffer[..read]);
         size += read as u64;

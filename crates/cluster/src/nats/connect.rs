@@ -9,10 +9,10 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
-use skillgauge_run::agent::timestamp;
+use skillgauge_core::text::chain;
+use skillgauge_core::time::timestamp;
 use skillgauge_run::model::Secret;
 
-use super::error::chain;
 use super::name::{Kept, plan_news};
 use crate::fleet::FleetError;
 
@@ -175,7 +175,7 @@ impl Connect {
             _ => None,
         };
         match until.filter(|until| *until <= SystemTime::now()) {
-            Some(until) => FleetError::Expired { url, since: Some(timestamp(until)) },
+            Some(until) => FleetError::Expired { url, since: Some(timestamp(until).to_string()) },
             None => FleetError::Login { url },
         }
     }
@@ -347,7 +347,8 @@ mod tests {
             format!("-----BEGIN NATS USER JWT-----\n{jwt}\n------END NATS USER JWT------\n")
         };
         let until = |text: &str| good_until(&claims(text)).map(timestamp);
-        assert_eq!(until(r#"{"exp":1700000000}"#).as_deref(), Some("2023-11-14T22:13:20.000Z"));
+        let text = until(r#"{"exp":1700000000}"#).map(|time| time.to_string());
+        assert_eq!(text.as_deref(), Some("2023-11-14T22:13:20.000Z"));
         assert_eq!(until(r#"{"exp":18446744073709551615}"#), None);
         for forever in ["{}", r#"{"exp":0}"#, r#"{"exp":"x"}"#, "nothing"] {
             assert_eq!(until(forever), None, "{forever}");

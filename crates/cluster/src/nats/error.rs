@@ -6,26 +6,14 @@
 
 use std::error::Error;
 
+use skillgauge_core::text::chain;
+
 use super::NatsFleet;
 use super::name::Kept;
 use crate::fleet::FleetError;
 
 /// What a server says that is alone, or has too few others.
 const TOO_FEW: [&str; 2] = ["replicas > 1 not supported", "no suitable peers"];
-
-/// An error with all of its causes, in one line.
-pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
-}
 
 /// What a refused publication means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

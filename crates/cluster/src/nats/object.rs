@@ -16,13 +16,14 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use skillgauge_core::text::{chain, hex};
 
 use super::NatsFleet;
-use super::error::{Refused, chain, refused};
+use super::error::{Refused, refused};
 use super::name::{INPUTS_KEPT, Kept};
 use crate::fail_point::FailPoint;
 use crate::fleet::FleetError;
-use crate::id::{AttemptId, PlanId, hex};
+use crate::id::{AttemptId, PlanId};
 use crate::job::{Queue, Tidied};
 
 /// Bytes of a chunk: each is acknowledged before the next, so larger ones are faster; a message has at most 1 MB.
@@ -102,7 +103,7 @@ impl NatsFleet {
             size,
             chunks,
             digest: format!("SHA-256={}", URL_SAFE.encode(hasher.finalize())),
-            mtime: skillgauge_run::agent::timestamp(SystemTime::now()),
+            mtime: skillgauge_run::now().to_string(),
             deleted: false,
         };
         let payload = serde_json::to_vec(&description).map_err(std::io::Error::from)?;
@@ -168,7 +169,7 @@ impl NatsFleet {
                     waiting = Instant::now();
                 }
                 Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
-                    let found = hex(&hasher.clone().finalize());
+                    let found = hex(hasher.clone().finalize());
                     if found == sha256 {
                         return Ok(());
                     }

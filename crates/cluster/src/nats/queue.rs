@@ -15,9 +15,10 @@ use async_nats::jetstream::message::{Acker, PublishMessage};
 use async_nats::jetstream::{AckKind, Message};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use skillgauge_core::plan::RunId;
+use skillgauge_core::text::chain;
 
 use super::NatsFleet;
-use super::error::{Refused, chain, refused};
+use super::error::{Refused, refused};
 use super::init::{differences, to_value};
 use super::name::{Kept, consumer, job_subject, plan_subjects, token_of};
 use super::news::DONE;

@@ -6,10 +6,11 @@
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
+use skillgauge_core::text::chain;
 
 use super::NatsFleet;
 use super::batch::Found;
-use super::error::{Refused, chain, refused};
+use super::error::{Refused, refused};
 use super::name::{Kept, result_key};
 use crate::fail_point::FailPoint;
 use crate::fleet::FleetError;

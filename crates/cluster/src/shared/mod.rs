@@ -7,6 +7,8 @@
 //! again: a folder that is not mounted any more has none, and nothing is written to the disk below it. There are no folders
 //! in ours: one that a janitor finds empty is one that somebody is about to write to.
 
+use skillgauge_core::text::hex;
+
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +22,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
 use crate::fleet::FleetError;
-use crate::id::{PlanId, hex};
+use crate::id::PlanId;
 use crate::job::{ArchiveName, ArchiveRef, Tidied};
 
 /// How a `uri` of an archive in the folder begins.
@@ -266,7 +268,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<(u64, String)> {
     loop {
         let read = from.read(&mut buffer)?;
         if read == 0 {
-            return Ok((size, hex(&hasher.finalize())));
+            return Ok((size, hex(hasher.finalize())));
         }
         hasher.update(&buffer[..read]);
         to.write_all(&buffer[..read])?;

@@ -13,13 +13,14 @@ use skillgauge_format::evals::{
 use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
 
+use self::words::{SHORT, cost_note, difference_note, listed, shown_id, tallied};
 pub(super) use self::words::{case_name, pair};
-use self::words::{cost_note, difference_note, listed, plural, shortened, shown_id, tallied};
 use super::measured::{Measured, Unmeasured};
 use super::record::{CaseRuns, Iteration, Run, State};
 use super::role::Roles;
 use super::tally::ByText;
 use crate::statistics::{PairedDifference, case_difference};
+use crate::text::{counted, plural, shorten};
 
 /// Problems of reading that become notes.
 const PROBLEMS: usize = 20;
@@ -107,11 +108,11 @@ impl Analyst<'_> {
         }
         let ((lost, by), (failed, failed_by)) = (tallied(&outcomes), tallied(&unfinished));
         if lost > 0 {
-            let runs = plural(lost, "run was", "runs were");
+            let runs = counted(lost, "run was", "runs were");
             self.note(format!("{runs} not measured and in no rate: {by}"));
         }
         if failed > 0 {
-            let runs = plural(failed, "run did", "runs did");
+            let runs = counted(failed, "run did", "runs did");
             self.note(format!("{runs} not complete and cannot pass as a whole: {failed_by}"));
         }
     }
@@ -125,8 +126,8 @@ impl Analyst<'_> {
             self.note(format!(
                 "the judge left {} of {} undecided: they are in no rate, and the run is neither passed nor failed by them; \
                  `skillgauge grade` asks again",
-                plural(gaps, "expectation", "expectations"),
-                plural(runs, "run", "runs"),
+                plural(gaps, "expectation"),
+                plural(runs, "run"),
             ));
         }
     }
@@ -151,7 +152,7 @@ impl Analyst<'_> {
         if leaked > 0 {
             notes.push(format!(
                 "the skill was loaded in {} of {without}: the baseline is contaminated",
-                plural(leaked, "run", "runs")
+                plural(leaked, "run")
             ));
         }
         self.notes.extend(notes);
@@ -265,11 +266,11 @@ impl Analyst<'_> {
                 .iter()
                 .filter(|found| found.always == always)
                 .map(|found| {
-                    format!("\"{}\" of {}", shortened(&found.text), shown_id(&found.eval_id))
+                    format!("\"{}\" of {}", shorten(&found.text, SHORT), shown_id(&found.eval_id))
                 })
                 .collect();
             if !texts.is_empty() {
-                let expectations = plural(texts.len() as u64, "expectation", "expectations");
+                let expectations = plural(texts.len(), "expectation");
                 self.note(format!("{expectations} {what}: {}", listed(&texts)));
             }
         }
@@ -301,11 +302,12 @@ impl Analyst<'_> {
             let mut harmed: Vec<&str> =
                 seen.into_iter().filter(is_harmed).map(|(text, _)| text).collect();
             harmed.sort_unstable();
-            let shown = |text: &&str| format!("\"{}\" of {}", shortened(text), shown_id(&case.id));
+            let shown =
+                |text: &&str| format!("\"{}\" of {}", shorten(text, SHORT), shown_id(&case.id));
             texts.extend(harmed.iter().map(shown));
         }
         if !texts.is_empty() {
-            let expectations = plural(texts.len() as u64, "expectation", "expectations");
+            let expectations = plural(texts.len(), "expectation");
             self.note(format!(
                 "{expectations} held in {baseline} and never with the skill: {}",
                 listed(&texts)

@@ -4,12 +4,11 @@
 //! itself and not in the filled-in text, so no material can move it. A template is checked when it is made: it must be
 //! understood, must show the judge what it is to judge, and may use no name that is never filled in.
 
-use std::fmt::Write as _;
-
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+
+use crate::text::sha256;
 
 /// The line between the system text and what the user says.
 pub const USER_PART: &str = "{# ===== user ===== #}";
@@ -169,10 +168,8 @@ impl Template {
         let info = kind.info();
         let text = text.replace("\r\n", "\n");
         check(info, &text)?;
-        let mut digest = String::with_capacity(2 * DIGEST_BYTES);
-        for byte in Sha256::digest(text.as_bytes()).iter().take(DIGEST_BYTES) {
-            let _ = write!(digest, "{byte:02x}");
-        }
+        let mut digest = sha256(&text);
+        digest.truncate(2 * DIGEST_BYTES);
         let record = TemplateRecord {
             name: info.name.to_owned(),
             version: version(&text).unwrap_or("custom").to_owned(),

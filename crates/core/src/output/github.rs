@@ -9,9 +9,9 @@
 use std::fmt::Write as _;
 
 use super::place::{Region, from_working_folder, target};
-use super::text::plural;
 use super::{Detail, Paths, Renderer, Scope, Totals};
 use crate::finding::Finding;
+use crate::text::plural;
 use crate::validate::Checked;
 
 /// The `github` format.

@@ -9,10 +9,10 @@ use skillgauge_format::{Extra, FindingLevel, LintReport, LintSummary, ReportedLi
 use super::github::{Part, escape, push_region};
 use super::place::{Region, from_working_folder};
 use super::snippet::{Drawing, draw};
-use super::text::plural;
 use super::{Paths, Style};
 use crate::finding::Level;
 use crate::suite_lint::{LintFinding, Linted, LintedFile};
+use crate::text::plural;
 use crate::text::printable;
 
 /// Each finding with the line that it is about, and a summary.

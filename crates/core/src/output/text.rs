@@ -8,6 +8,7 @@ use super::snippet::{Drawing, draw};
 use super::{Detail, Renderer, Scope, Totals};
 use crate::finding::{Finding, Level};
 use crate::text::{Position, printable};
+use crate::text::{grouped, plural};
 use crate::validate::Checked;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,24 +145,6 @@ fn shown_path(checked: &Checked, finding: &Finding) -> String {
         if folder == Path::new(".") { Cow::Borrowed(file) } else { Cow::Owned(folder.join(file)) }
     });
     printable(&path.to_string_lossy()).into_owned()
-}
-
-/// `1 error`, `2,345 errors`.
-pub(super) fn plural(count: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
-/// Digits in groups of three.
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use skillgauge_format::trigger::{
     TriggerReport, Via, ViaDetail,
 };
 
-use super::text::plural;
 use crate::text::printable;
+use crate::text::{plural, shorten};
 
 const QUERY: usize = 72;
 
@@ -142,11 +142,7 @@ fn notes(result: &QueryResult) -> String {
 }
 
 fn short(query: &str) -> String {
-    let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(QUERY) {
-        Some((end, _)) => format!("{}...", printable(&line[..end])),
-        None => printable(&line).into_owned(),
-    }
+    shorten(query, QUERY)
 }
 
 fn metrics_line(metrics: &TriggerMetrics) -> String {

@@ -115,13 +115,7 @@ fn share(part: usize, whole: usize) -> f64 {
 /// A text in quotes, cut to a length that fits into a message.
 pub(super) fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let printable = crate::text::printable(&line);
-    if printable.chars().count() <= LONGEST {
-        return format!("\"{printable}\"");
-    }
-    let start: String = printable.chars().take(LONGEST).collect();
-    format!("\"{}…\"", start.trim_end())
+    format!("\"{}\"", crate::text::shorten(text, LONGEST))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use skillgauge_format::trigger::LoopIteration;
 
+use crate::text::percent;
+
 /// Everything that should make the reader doubt the numbers, one sentence each.
 pub fn warnings(iterations: &[LoopIteration]) -> Vec<String> {
     [overfitting(iterations), plateau(iterations), growing_errors(iterations)]
@@ -52,10 +54,6 @@ fn growing_errors(iterations: &[LoopIteration]) -> Option<String> {
              before you believe the rates"
         )
     })
-}
-
-fn percent(rate: f64) -> String {
-    format!("{:.0} %", 100.0 * rate)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::VersionError;
 use super::platform::{self, FileMode};
 use crate::skill::discover::{self, Found, Ignore, MAX_FILES};
 use crate::skill::{FileEntry, FileKind, SKILL_MD, Skill};
+use crate::text::hex;
 
 /// Folders and files that tools and systems leave behind, wherever they are.
 const JUNK: [&str; 6] =
@@ -27,13 +28,7 @@ pub struct ContentHash(String);
 
 impl ContentHash {
     fn new(digest: impl AsRef<[u8]>) -> Self {
-        use fmt::Write as _;
-        let mut text = String::from("sha256:");
-        for byte in digest.as_ref() {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Self(text)
+        Self(format!("sha256:{}", hex(digest)))
     }
 
     pub fn as_str(&self) -> &str {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use skillgauge_core::text::chain;
 
 use super::descriptor::{AgentName, Descriptor};
 use super::locate::{LocateError, Located, Search};
@@ -55,7 +56,7 @@ pub(crate) fn against(
     environment: &Environment,
 ) -> Option<String> {
     match located {
-        Err(error) => Some(in_words(error)),
+        Err(error) => Some(chain(error)),
         Ok(_) if descriptor.login.is_empty() => None,
         Ok(_) if login::find(descriptor, environment).is_empty() => Some(no_login(descriptor)),
         Ok(_) => None,
@@ -68,16 +69,4 @@ fn no_login(descriptor: &Descriptor) -> String {
         .login_help
         .as_ref()
         .map_or_else(|| found.to_owned(), |help| format!("{found}; {help}"))
-}
-
-/// An error with its causes.
-fn in_words(error: &LocateError) -> String {
-    let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        words.push_str(": ");
-        words.push_str(&error.to_string());
-        cause = error.source();
-    }
-    words
 }

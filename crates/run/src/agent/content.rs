@@ -13,6 +13,7 @@ use fs_err::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use skillgauge_core::skill::{FileEntry, FileKind};
+use skillgauge_core::text::hex;
 
 /// The hash of a content: `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,13 +22,7 @@ pub struct ContentDigest(String);
 
 impl ContentDigest {
     fn new(hash: impl AsRef<[u8]>) -> Self {
-        use fmt::Write as _;
-        let mut text = String::from("sha256:");
-        for byte in hash.as_ref() {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Self(text)
+        Self(format!("sha256:{}", hex(hash)))
     }
 
     pub fn as_str(&self) -> &str {

@@ -22,9 +22,7 @@ pub use crate::model::BASE_VARIABLES;
 pub use content::ContentDigest;
 pub use descriptor::{AgentName, BundledSkills, Descriptor};
 pub(crate) use execute::described;
-pub use execute::{
-    Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress, timestamp,
-};
+pub use execute::{Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress};
 pub use isolation::IsolationError;
 pub(crate) use isolation::PREFIX;
 pub(crate) use locate::Search;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use skillgauge_core::text::sha256;
 
 use super::entry::EntryKind;
 
@@ -24,7 +24,7 @@ impl Key {
     pub(super) fn of(kind: EntryKind, request: &Value) -> Self {
         let mut text = format!("{kind}\n");
         write_canonical(request, &mut text);
-        Self(digest(&text))
+        Self(sha256(text))
     }
 
     pub fn as_str(&self) -> &str {
@@ -53,17 +53,7 @@ impl fmt::Display for Key {
 pub(crate) fn digest_of(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
-    digest(&text)
-}
-
-fn digest(text: &str) -> String {
-    use fmt::Write as _;
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(text.as_bytes()) {
-        // Writing to a string does not fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    sha256(text)
 }
 
 fn write_canonical(value: &Value, out: &mut String) {

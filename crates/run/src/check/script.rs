@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use skillgauge_core::check::{ScriptCall, ScriptEnd, ScriptError, ScriptOutcome, ScriptRunner};
+use skillgauge_core::text::chain;
 use skillgauge_format::transcript::Stop;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -79,7 +80,7 @@ impl Scripts {
             Flow::Continue
         };
         let ended = run(&self.guard, &command, &limits, &self.cancel, keep).await;
-        let ended = ended.map_err(|error| ScriptError { reason: reason(&error) })?;
+        let ended = ended.map_err(|error| ScriptError { reason: chain(&error) })?;
         lines.extend(ended.stderr.text().lines().map(str::to_owned));
         let last_lines = lines.split_off(lines.len().saturating_sub(LAST_LINES));
         let outcome = match (ended.status.stop, ended.status.code, ended.status.signal) {
@@ -113,17 +114,6 @@ impl Scripts {
         }
         Ok(command)
     }
-}
-
-/// An error with what caused it.
-fn reason(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    text
 }
 
 /// Scripts for a thread that may wait while the runtime runs them.

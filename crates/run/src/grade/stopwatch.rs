@@ -2,10 +2,8 @@
 
 use std::time::{Instant, SystemTime};
 
+use skillgauge_core::time::timestamp;
 use skillgauge_format::evals::Timing;
-use skillgauge_format::part::Timestamp;
-
-use crate::agent::timestamp;
 
 /// Runs from its making on.
 pub(super) struct Stopwatch {
@@ -25,8 +23,8 @@ impl Stopwatch {
         let elapsed = self.since.elapsed();
         let seconds = (elapsed.as_secs_f64() * 1000.0).round() / 1000.0;
         Timing {
-            grader_start: Some(Timestamp::new(timestamp(self.started))),
-            grader_end: Some(Timestamp::new(timestamp(self.started + elapsed))),
+            grader_start: Some(timestamp(self.started)),
+            grader_end: Some(timestamp(self.started + elapsed)),
             grader_duration_seconds: Some(seconds.into()),
             ..of_run.clone()
         }

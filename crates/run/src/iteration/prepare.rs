@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use skillgauge_core::plan::{Plan, RunId};
+use skillgauge_core::text::sha256;
 use skillgauge_format::part::{Configuration, Timestamp};
 use skillgauge_format::record::{Baseline, BaselineKind, IterationRecord, RecordVersion};
 use skillgauge_format::{Case, Extra, Suite};
@@ -248,12 +248,7 @@ fn without_paths(task: &AgentTask) -> serde_json::Value {
 }
 
 pub(super) fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().fold("sha256:".to_owned(), |mut text, byte| {
-        use std::fmt::Write as _;
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("sha256:{}", sha256(text))
 }
 
 fn shown(path: &Path) -> String {

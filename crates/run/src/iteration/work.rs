@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use skillgauge_core::plan::RunId;
+use skillgauge_core::text::chain;
 use skillgauge_core::workspace::{Iteration, PartialRun, WorkspaceError, is_out_of_room};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -35,21 +36,6 @@ pub enum LostRun {
     /// A file cannot be read or written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-}
-
-/// An error with its causes: "cannot keep what the agent produced: no space left on device".
-fn chain(error: &ExecuteError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 #[derive(Debug)]

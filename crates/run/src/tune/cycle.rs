@@ -1,11 +1,8 @@
 //! The loop itself.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_core::tune::{Improve, Score, Split, Tried, best, iteration, round, warnings};
 use skillgauge_format::Number;
-use skillgauge_format::part::Timestamp;
 use skillgauge_format::trigger::{LoopIteration, LoopSummary, QueryResult, TriggerReport};
 use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +13,7 @@ use super::measure::{Basis, MeasureError, RoundFile, Taken};
 use super::stop::StopReason;
 use super::trial::{Trial, split_of};
 use super::tuning::{TuneError, TuneEvent, Tuned, Tuning};
-use crate::agent::adapter::rfc3339;
+use crate::now;
 use crate::probe::{ProbeEvent, Spending};
 
 pub async fn tune(
@@ -364,12 +361,6 @@ fn untested(description: String) -> Tried {
 #[expect(clippy::cast_precision_loss, reason = "counts of queries")]
 fn is_reached(score: &Score, target: f64) -> bool {
     score.passed as f64 >= target * score.total as f64
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let text = i64::try_from(since.as_millis()).ok().and_then(rfc3339).unwrap_or_default();
-    Timestamp::new(text)
 }
 
 #[cfg(test)]

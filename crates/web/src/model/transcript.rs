@@ -8,6 +8,8 @@ use std::path::Path;
 
 use fs_err as fs;
 use serde_json::Value;
+use skillgauge_core::text::shorten;
+use skillgauge_core::time::unix_seconds;
 
 use super::json::{Bytes, load_bytes, number, text};
 use super::output::text_of;
@@ -180,8 +182,7 @@ fn mark_label(kind: MarkKind, event: &Value) -> Option<String> {
 /// The first line of a text, cut to what fits a list.
 pub(crate) fn first_words(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let end = line.floor_char_boundary(96);
-    if end < line.len() { format!("{}…", &line[..end]) } else { line.to_owned() }
+    shorten(line, 96)
 }
 
 /// A transcript of another tool.
@@ -196,16 +197,7 @@ fn plain(run_folder: &Path) -> Window {
 
 /// Seconds since the epoch of an RFC 3339 time in UTC, as far as one is there.
 pub(crate) fn seconds_of(event: &Value) -> Option<f64> {
-    let time = text(event, "time")?;
-    let (date, clock) = time.split_once('T')?;
-    let mut date = date.split('-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let clock = clock.trim_end_matches('Z').split(['+']).next()?;
-    let mut clock = clock.split(':').map(|part| part.parse::<f64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    let days = crate::time::days_from_civil(year, month, day)?;
-    #[expect(clippy::cast_precision_loss, reason = "days since 1970")]
-    Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
+    unix_seconds(&text(event, "time")?)
 }
 
 /// What went into the model and what came out, of the answer that begins with an event.

@@ -2,6 +2,7 @@
 
 use minijinja::{Value, context};
 use serde_json::Value as Json;
+use skillgauge_core::text::plural;
 
 use super::show;
 use super::table::{Align, Cell, Table, Tone};
@@ -25,9 +26,9 @@ fn sentence(status: &Json) -> String {
     let running: u64 = plans.iter().filter_map(|plan| count(plan, "running")).sum();
     format!(
         "{}, {} running in {}",
-        show::plural(workers.len(), "worker"),
-        show::plural(usize::try_from(running).unwrap_or(usize::MAX), "run"),
-        show::plural(plans.len(), "plan")
+        plural(workers.len(), "worker"),
+        plural(running, "run"),
+        plural(plans.len(), "plan")
     )
 }
 

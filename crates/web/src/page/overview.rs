@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use minijinja::{Value, context};
 use serde::Serialize;
 use serde_json::Value as Json;
+use skillgauge_core::text::plural;
 
 use super::chart::{Mark, Shape};
 use super::links::Links;
@@ -297,7 +298,7 @@ fn warnings(iteration: &Iteration, links: &Links) -> Vec<Warning> {
                 case.runs_of(configuration).filter(|run| run.state() == RunState::Broken).count();
             if lost > 0 {
                 let (name, key) = place();
-                broken.push((format!("{name}: {}", show::plural(lost, "run")), key));
+                broken.push((format!("{name}: {}", plural(lost, "run")), key));
             }
         }
         same.extend(
@@ -359,7 +360,7 @@ fn stale(iteration: &Iteration, benchmark: &Json) -> Option<String> {
     (about > 0 && about != there).then(|| {
         format!(
             "benchmark.json is about {}, and there are {there}; `skillgauge bench` makes it anew",
-            show::plural(about, "run")
+            plural(about, "run")
         )
     })
 }

@@ -5,7 +5,7 @@ pub(crate) const UNKNOWN: &str = "–";
 
 /// `0.873` as `87 %`.
 pub(crate) fn percent(rate: Option<f64>) -> String {
-    rate.map_or_else(unknown, |rate| format!("{:.0} %", rate * 100.0))
+    rate.map_or_else(unknown, skillgauge_core::text::percent)
 }
 
 /// Two rates as `80 to 93 %`.
@@ -85,11 +85,6 @@ pub(crate) fn words(name: &str) -> String {
 
 fn unknown() -> String {
     UNKNOWN.to_owned()
-}
-
-/// `1 run`, `2 runs`.
-pub(crate) fn plural(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 #[cfg(test)]

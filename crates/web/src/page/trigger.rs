@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_core::text::counted;
 
 use super::chart::{Line, Mark, Shape, Step};
 use super::diff::{DiffLine, diff_words};
@@ -34,10 +35,8 @@ pub(crate) fn trigger(found: &Triggering) -> Value {
 fn report_view(index: usize, report: &TriggerReport) -> ReportView {
     let passed = report.queries.iter().filter(|query| query.pass).count();
     let unmeasured = report.queries.iter().filter(|query| query.rate.is_none()).count();
-    let mut sentence = format!(
-        "{passed} of {} pass",
-        show::plural(report.queries.len(), "query").replace("querys", "queries")
-    );
+    let mut sentence =
+        format!("{passed} of {} pass", counted(report.queries.len(), "query", "queries"));
     if unmeasured > 0 {
         let _ = write!(sentence, "; {unmeasured} could not be measured");
     }

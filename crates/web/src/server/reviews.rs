@@ -8,6 +8,7 @@ use axum::Form;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use skillgauge_core::time::timestamp;
 
 use super::AppState;
 use super::pages::case_key;
@@ -15,7 +16,6 @@ use crate::model::feedback::{Mark, Review, SaveError, save as save_review};
 use crate::model::iteration::{Iteration, Part};
 use crate::model::run::Verdict;
 use crate::page::{Links, Target};
-use crate::time::rfc3339;
 
 /// Why a review is not saved.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +106,7 @@ fn review(run_id: String, fields: &BTreeMap<String, String>) -> Review {
     Review {
         run_id,
         comment: comment.trim().to_owned(),
-        timestamp: Some(rfc3339(SystemTime::now())),
+        timestamp: Some(timestamp(SystemTime::now()).to_string()),
         mark: Mark::parse(field("mark")),
         verdicts: verdicts.into_iter().map(|(_, verdict)| verdict).collect(),
         ..Review::default()

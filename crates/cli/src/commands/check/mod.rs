@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skillgauge_core::check::CheckTarget;
+use skillgauge_core::text::chain;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::evals::Structural;
 use skillgauge_format::write;
@@ -135,18 +136,4 @@ fn json(checked: &[Checked]) -> Result<String, CommandError> {
         })
         .collect();
     write::to_text(&rows).or_bug()
-}
-
-/// An error with what caused it, unless it has said that already.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let cause = error.to_string();
-        if !text.ends_with(&cause) {
-            let _ = write!(text, ": {cause}");
-        }
-        source = error.source();
-    }
-    text
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use skillgauge_cluster::{
     FleetStatus, NatsFleet, PlanStatus, Shown, StatusReader, WorkerInfo, patiently,
 };
+use skillgauge_core::time::unix_millis;
 
 use super::{login, unknown_plan};
 use crate::args::{FleetFormat, FleetStatusArgs, TapeArgs};
@@ -81,7 +82,7 @@ impl Screen {
                 text.push('\n');
                 text
             }
-            FleetFormat::Text => text(status, now()),
+            FleetFormat::Text => text(status, unix_millis(SystemTime::now())),
         };
         self.draw(text, printer)
     }
@@ -155,11 +156,6 @@ fn height() -> Option<usize> {
     }
     #[cfg(not(unix))]
     None
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn text(status: &FleetStatus, now: u64) -> String {

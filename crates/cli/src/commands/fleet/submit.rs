@@ -7,6 +7,7 @@ use skillgauge_cluster::{
     Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
 };
 use skillgauge_core::scratch::PrivateFolder;
+use skillgauge_core::text::ending;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::iteration::{Begun, Budget};
 
@@ -15,7 +16,7 @@ use super::login;
 use super::work::worker_settings;
 use crate::args::{FleetRunArgs, FleetSubmitArgs, RunArgs, RunFormat, TapeArgs};
 use crate::commands::Outcome;
-use crate::commands::run::{Ended, Judging, Measurement, SAME, Target, plural};
+use crate::commands::run::{Ended, Judging, Measurement, SAME, Target};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
@@ -199,8 +200,8 @@ fn say_submitted(submitted: &Submitted, printer: &Printer) {
     let Submitted { id, missing, queued, sent, .. } = submitted;
     printer.say(&format!(
         "plan {id}: {missing} run{} to do, {queued} of them queued now, {sent} bundle{} sent",
-        plural(*missing),
-        plural(*sent)
+        ending(*missing),
+        ending(*sent)
     ));
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use skillgauge_cluster::{
     Class, Commit, Judges, NatsFleet, Queue, Stopped, Worker, WorkerEvent, WorkerSettings,
 };
+use skillgauge_core::text::ending;
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
 use skillgauge_run::model::{Model, Pace, paced};
@@ -16,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use super::login;
 use crate::args::{FleetWorkerArgs, TapeArgs};
 use crate::commands::Outcome;
-use crate::commands::run::plural;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep, project};
@@ -55,7 +55,7 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
         printer.say(&format!(
             "worker {name}: {} slot{}, {} for gradings, at {}",
             args.slots,
-            plural(args.slots as usize),
+            ending(args.slots),
             args.grade_slots,
             connect.shown()
         ));

@@ -91,7 +91,7 @@ fn begin(
         None => {}
     }
     let newest = workspace.iterations()?.last().copied().unwrap_or(0);
-    Ok(Improvement::new(setting, keep::now(), PROGRAM, newest))
+    Ok(Improvement::new(setting, skillgauge_run::now(), PROGRAM, newest))
 }
 
 fn run_args(args: &ImproveArgs) -> RunArgs {

@@ -20,7 +20,6 @@ use crate::args::RunArgs;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{Measurement, Ran};
-pub(super) use plan::plural;
 pub(super) use request::{Judging, matching};
 pub(super) use summary::{Ended, SAME, aggregate, written};
 pub(super) use target::{Target, policy};

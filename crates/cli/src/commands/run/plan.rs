@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use serde_json::json;
 use skillgauge_core::plan::{Plan, RunId};
+use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, Workspace};
 use skillgauge_run::iteration::{Begun, GradedWhen, Prepared, TakeOver};
 
@@ -121,11 +122,11 @@ pub(super) fn show_plan(
     printer.say(&format!(
         "{}: {cases} case{} x {} x {} run{} = {runs} run{} with {}{}",
         record.skill_name,
-        plural(cases),
+        ending(cases),
         configurations.join(" and "),
         record.runs_per_configuration,
-        if record.runs_per_configuration == 1 { "" } else { "s" },
-        plural(runs),
+        ending(record.runs_per_configuration),
+        ending(runs),
         record.agent,
         record.agent_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default(),
     ));
@@ -151,7 +152,7 @@ pub(super) fn show_plan(
             asked.jobs
         )),
         None => printer
-            .say(&format!("{left} call{} of the agent ({more}), nobody judges", plural(left))),
+            .say(&format!("{left} call{} of the agent ({more}), nobody judges", ending(left))),
     }
     if left > 0 {
         let earlier = Earlier::read(workspace, &record.agent);
@@ -173,11 +174,6 @@ pub(super) fn say_begun(begun: &Begun, printer: &Printer) {
     }
     let verb = if begun.resumed { "going on with" } else { "writing to" };
     printer.say(&format!("{verb} {}", begun.iteration.root().display()));
-}
-
-/// The ending of a word that is counted.
-pub(in crate::commands) fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// What earlier runs of the same agent cost.
@@ -224,7 +220,7 @@ fn cost(earlier: &Earlier, runs: usize, judge: &str) -> String {
             "about ${:.2} for the agent, from {} earlier run{}{judge}",
             cost * runs,
             earlier.costs.len(),
-            plural(earlier.costs.len())
+            ending(earlier.costs.len())
         ),
         (None, Some(seconds)) => {
             format!("cost unknown: earlier runs told none; they took {seconds:.0} s each")

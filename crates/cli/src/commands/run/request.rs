@@ -1,14 +1,13 @@
 //! Who runs, who judges, how often and against what: flags, then the project's settings, then the suite, then defaults.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use skillgauge_core::check::{self, CompiledChecks};
 use skillgauge_core::version::{self, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
-use skillgauge_format::part::Timestamp;
-use skillgauge_run::agent::{ExecuteError, Executor, timestamp};
+use skillgauge_run::agent::{ExecuteError, Executor};
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
 use skillgauge_run::iteration::{
@@ -87,8 +86,8 @@ impl Asked {
 
     /// Reads the skill and the inputs.
     pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
-        let started = Timestamp::new(timestamp(SystemTime::now()));
-        prepare(&self.request, started).or_hint("nothing was run; put it right and try again")
+        prepare(&self.request, skillgauge_run::now())
+            .or_hint("nothing was run; put it right and try again")
     }
 
     /// What checks and grades the runs.

@@ -1,18 +1,15 @@
 //! What came out: the benchmark, what is missing, and the exit code.
 
-use std::time::SystemTime;
-
 use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
 use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::plan::{RunId, Shard};
+use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, WorkspaceError, is_out_of_room};
 use skillgauge_format::evals::{Benchmark, EvalsGrading};
-use skillgauge_format::part::Timestamp;
 use skillgauge_format::record::IterationRecord;
-use skillgauge_run::agent::timestamp;
 use skillgauge_run::iteration::Begun;
 
-use super::{Ran, plural};
+use super::Ran;
 use crate::args::RunFormat;
 use crate::commands::Outcome;
 use crate::error::CommandError;
@@ -108,7 +105,7 @@ impl Ended<'_> {
         let mut record = self.ran.begun.record.clone();
         let driven = &self.ran.driven;
         let is_complete = driven.is_complete() && self.shard.is_none();
-        record.finished = is_complete.then(now);
+        record.finished = is_complete.then(skillgauge_run::now);
         if is_complete {
             self.ran.begun.iteration.clear_partial()?;
         }
@@ -242,7 +239,7 @@ fn settings(record: &IterationRecord) -> Settings {
         skill_name: Some(record.skill_name.clone()),
         skill_path: Some(record.skill_path.clone()),
         analyzer_model: record.judge.clone(),
-        timestamp: Some(now()),
+        timestamp: Some(skillgauge_run::now()),
         seed: record.seed,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
@@ -297,8 +294,8 @@ impl Undecided {
         let (expectations, runs) = (self.expectations, self.runs);
         printer.say(&format!(
             "{expectations} expectation{} of {runs} run{} {} not judged and in no rate: {}",
-            plural(expectations),
-            plural(runs),
+            ending(expectations),
+            ending(runs),
             if expectations == 1 { "was" } else { "were" },
             self.first.as_deref().unwrap_or("the judge gave no reason"),
         ));
@@ -312,8 +309,4 @@ impl Undecided {
 /// The benchmark with its runs, as it was just written.
 pub(in crate::commands) fn written(aggregate: &Aggregate) -> Result<Benchmark, CommandError> {
     Ok(aggregate.benchmark()?)
-}
-
-fn now() -> Timestamp {
-    Timestamp::new(timestamp(SystemTime::now()))
 }

@@ -8,16 +8,20 @@ use skillgauge_format::json::Number;
 use skillgauge_format::part::EvalId;
 
 use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE};
+use crate::text::{plural, shorten};
 
 /// Things that a note lists by name.
 const LISTED: usize = 5;
+
+/// Characters of a text that a note quotes.
+pub(super) const SHORT: usize = 80;
 
 /// The sum of the counts, and each of them with its name and an example of its reasons.
 pub(super) fn tallied(counts: &BTreeMap<&str, (u64, Option<&str>)>) -> (u64, String) {
     let shown: Vec<String> = counts
         .iter()
         .map(|(outcome, (count, reason))| match reason {
-            Some(reason) => format!("{count} {outcome} ({})", shortened(reason)),
+            Some(reason) => format!("{count} {outcome} ({})", shorten(reason, SHORT)),
             None => format!("{count} {outcome}"),
         })
         .collect();
@@ -31,7 +35,7 @@ pub(super) fn cost_note(name: &str, factor: f64, found: Option<&PairedDifference
         return format!("{plain}, but no case has both sides");
     };
     if found.cases < FEWEST_CASES {
-        let cases = plural(found.cases as u64, "case", "cases");
+        let cases = plural(found.cases, "case");
         return format!(
             "{plain}, which may be chance: {cases}, and it takes {FEWEST_CASES} to tell"
         );
@@ -89,17 +93,4 @@ pub(super) fn listed(items: &[impl AsRef<str>]) -> String {
         let _ = write!(text, " and {} more", items.len() - LISTED);
     }
     text
-}
-
-/// One line of at most 80 characters.
-pub(super) fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= 80 {
-        return line;
-    }
-    line.chars().take(79).chain(['…']).collect()
-}
-
-pub(super) fn plural(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -3,9 +3,9 @@
 //! The lines carry a number that is a hash of everything between them. Whoever writes the material would have to know
 //! the hash of a text that contains this hash. That it does not occur is checked all the same.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
+
+use crate::text::hex;
 
 /// Digits of the number around material.
 const DIGITS: usize = 16;
@@ -67,10 +67,8 @@ fn number(seed: u64, counter: u64, count: usize, texts: &[&str]) -> String {
         hasher.update(text.len().to_le_bytes());
         hasher.update(text.as_bytes());
     }
-    let mut digits = String::with_capacity(count);
-    for byte in hasher.finalize().iter().take(count / 2) {
-        let _ = write!(digits, "{byte:02x}");
-    }
+    let mut digits = hex(hasher.finalize());
+    digits.truncate(count);
     digits
 }
 

@@ -46,11 +46,7 @@ pub(crate) fn runs(
 /// A command on one line, not longer than a message should be.
 pub(crate) fn shortened(command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "\\").collect();
-    let joined = words.join(" ");
-    match joined.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &joined[..end]),
-        None => joined,
-    }
+    crate::text::shorten(&words.join(" "), 80)
 }
 
 /// No command line is longer; looking further would be slow on an endless line.

@@ -20,7 +20,6 @@ pub(crate) use codex::skills_asked_for;
 pub use context::{Caps, Context, Exit, InstalledSkill};
 use skillgauge_format::transcript::{Event, Transcript};
 pub use stream::LineSplitter;
-pub(crate) use stream::rfc3339;
 use stream::{Driver, Stream};
 
 /// Reads the event stream of one run or probe.

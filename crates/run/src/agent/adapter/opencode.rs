@@ -16,7 +16,7 @@ use skillgauge_format::transcript::{
 
 use super::context::Exit;
 use super::evidence::reason;
-use super::stream::{Ending, Identity, Joining, Recorder, Stream, Trouble, key, rfc3339};
+use super::stream::{Ending, Identity, Joining, Recorder, Stream, Trouble, key};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ enum Last {
 
 impl Stream for Opencode {
     fn event(&mut self, event: &Value, log: &mut Recorder) {
-        log.at_instant(event["timestamp"].as_i64().and_then(rfc3339));
+        log.at_instant(event["timestamp"].as_i64().and_then(skillgauge_core::time::rfc3339));
         log.identify(Identity { session_id: event["sessionID"].as_str(), ..Identity::default() });
         let part = &event["part"];
         match event["type"].as_str() {

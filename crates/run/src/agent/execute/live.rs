@@ -1,13 +1,13 @@
 //! One attempt with a real agent.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
+use skillgauge_core::time::timestamp;
 use skillgauge_format::transcript::Transcript;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use super::super::adapter::rfc3339;
 use super::super::isolation::Isolation;
 use super::super::locate::Located;
 use super::super::login;
@@ -67,9 +67,9 @@ impl Live<'_> {
         tape.lines = lines;
         tape.add_end(&ended, &scrubber);
         self.finish(ready, &mut tape, &scrubber).await?;
-        tape.started = timestamp(started);
+        tape.started = timestamp(started).to_string();
         tape.total_ms = millis(clock.elapsed());
-        tape.ended = timestamp(started + clock.elapsed());
+        tape.ended = timestamp(started + clock.elapsed()).to_string();
         let (transcript, held) = scrubber.transcript(reader.finish(tape.exit()));
         if held == Held::Secret {
             tape.notes.push(RunNote::NotRecorded);
@@ -172,7 +172,7 @@ impl Tape {
     fn add_end(&mut self, ended: &Ended, scrubber: &Scrubber) {
         self.exit = ended.status;
         self.stderr = scrubber.text(&ended.stderr.text());
-        self.agent_started = timestamp(ended.started);
+        self.agent_started = timestamp(ended.started).to_string();
         self.agent_ms = millis(ended.duration);
         self.peak_rss = ended.usage.map(|usage| usage.peak_rss);
         self.cpu_ms = ended.usage.map(|usage| millis(usage.cpu));
@@ -227,12 +227,6 @@ impl Tape {
             origin: RunOrigin::Live,
         }
     }
-}
-
-/// A time as RFC 3339, in UTC.
-pub fn timestamp(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).ok().and_then(rfc3339).unwrap_or_default()
 }
 
 /// A task of the runtime that broke.

@@ -37,7 +37,6 @@ use crate::process::{Flow, Guard};
 pub(crate) use call::described;
 pub use error::ExecuteError;
 use live::Live;
-pub use live::timestamp;
 use tape::{Tape, TapeRequest, TapedFile, Wanted};
 
 /// What of a prompt names it in a cassette.

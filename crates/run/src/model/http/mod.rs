@@ -20,6 +20,7 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Proxy, Url};
 use serde_json::Value;
+use skillgauge_core::text::{chain, shorten};
 
 use self::retry_after::asked_delay;
 use crate::model::error::{ModelError, Phase};
@@ -226,16 +227,7 @@ impl Http {
     /// All that an error says, its causes included, without address and secrets.
     fn detail(&self, error: reqwest::Error) -> String {
         let error = error.without_url();
-        let mut parts = vec![error.to_string()];
-        let mut source = std::error::Error::source(&error);
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            if !parts.contains(&text) {
-                parts.push(text);
-            }
-            source = cause.source();
-        }
-        scrub_all(&self.secrets, &parts.join(": "))
+        scrub_all(&self.secrets, &chain(&error))
     }
 }
 
@@ -259,12 +251,8 @@ pub(in crate::model) fn cut(text: &str, most: usize) -> String {
 
 /// How a text begins, on one line.
 pub(in crate::model) fn excerpt(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().take(EXCERPT).collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(EXCERPT) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    }
+    // A word has at least two bytes with its space: nothing that could be shown is cut off here.
+    shorten(&text[..text.floor_char_boundary(8 * EXCERPT)], EXCERPT)
 }
 
 fn client(timeouts: &Timeouts, proxy: &ProxySettings) -> Result<Client, ModelError> {

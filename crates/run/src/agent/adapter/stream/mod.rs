@@ -8,11 +8,9 @@ mod driver;
 mod lines;
 mod record;
 mod skills;
-mod time;
 mod tools;
 
 pub(super) use driver::{Driver, Ending, PlainText, Stream};
 pub use lines::LineSplitter;
 pub(super) use record::{Identity, Joining, Recorder, key};
 pub(super) use skills::Trouble;
-pub(crate) use time::rfc3339;

@@ -6,6 +6,7 @@
 mod fact;
 
 use serde_json::Value;
+use skillgauge_core::time::unix_seconds;
 use skillgauge_format::transcript::{
     Cut, ErrorRecord, Event, EventKind, Reason, StepTokens, SubAgentId, ToolCallId, Transcript,
     TranscriptEnd, TranscriptHeader, Usage,
@@ -15,7 +16,6 @@ use super::super::context::{Context, Exit};
 use super::cap::{ValueCutter, cut_end, cut_middle};
 use super::driver::Ending;
 use super::skills::SkillLedger;
-use super::time::given;
 use super::tools::ToolLedger;
 
 /// Bytes of a name or an id; nothing longer is one.
@@ -123,7 +123,7 @@ impl Recorder {
 
     /// The time of the current line, as the agent wrote it.
     pub(in super::super) fn at(&mut self, time: Option<&str>) {
-        self.time = time.and_then(given);
+        self.time = time.filter(|text| unix_seconds(text).is_some()).map(str::to_owned);
     }
 
     /// The time of the current line, already in RFC 3339.
