@@ -5,7 +5,7 @@ use std::process::Command;
 
 use skillgauge_core::version::{Commits, Stamp, VersionError, VersionNumber, VersionStore};
 use skillgauge_core::workspace::{Holder, Workspace, WorkspaceLock};
-use skillgauge_run::iteration::Spent;
+use skillgauge_run::budget::Spent;
 use skillgauge_run::now;
 
 use crate::Printer;
@@ -60,13 +60,7 @@ pub(crate) fn say_spent(spent: &Spent, printer: &Printer) {
         1 => "1 call".to_owned(),
         calls => format!("{calls} calls"),
     };
-    // What nobody knows is not nothing.
-    let cost = match spent.unknown_costs {
-        0 => format!("${:.4}", spent.cost_usd),
-        _ if spent.cost_usd <= 0.0 => "of unknown cost".to_owned(),
-        count => format!("${:.4} and {count} of unknown cost", spent.cost_usd),
-    };
-    printer.say(&format!("{calls}, {cost}"));
+    printer.say(&format!("{calls}, {spent}"));
 }
 
 /// Who we are, for others that want to write.

@@ -1,35 +1,27 @@
 //! Puts one question to a model within a budget, and reads the answer into a type.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use skillgauge_core::judge::question::Question;
 use tokio_util::sync::CancellationToken;
 
-use crate::iteration::Budget;
-use crate::model::{Model, Purpose, Request};
+use crate::budget::{Budget, OverBudget};
+use crate::model::{Failure, Model, ModelError, Purpose, Request, Response};
 
 /// Reasons, scores and passages take room.
 const MAX_TOKENS: u32 = 16_384;
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unanswered {
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unanswered {
+    #[error("stopped")]
     Cancelled,
-    /// A limit is used up.
-    Budget(String),
+    #[error(transparent)]
+    Budget(#[from] OverBudget),
     /// The model did not answer, or not as it should.
+    #[error("{0}")]
     Failed(String),
-}
-
-impl fmt::Display for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cancelled => f.write_str("stopped"),
-            Self::Budget(reason) | Self::Failed(reason) => f.write_str(reason),
-        }
-    }
 }
 
 /// The request that a question makes.
@@ -42,33 +34,79 @@ pub(crate) fn request(purpose: Purpose, question: &Question, timeout: Duration) 
     request
 }
 
-/// Asks. Attempts after the first one count, too.
+/// Asks, and reads the answer.
 pub(crate) async fn ask<A: DeserializeOwned>(
     model: &dyn Model,
-    request: Request,
+    request: &Request,
     budget: &Budget,
     cancel: &CancellationToken,
 ) -> Result<A, Unanswered> {
+    let answer = put(model, request, budget, cancel).await?;
+    read(answer.map_err(|failure| Unanswered::Failed(failure.error.to_string()))?)
+}
+
+pub(crate) fn read<A: DeserializeOwned>(response: Response) -> Result<A, Unanswered> {
+    A::deserialize(response.value.unwrap_or_default())
+        .map_err(|error| Unanswered::Failed(format!("the answer cannot be read: {error}")))
+}
+
+/// Asks. Attempts after the first one count, too.
+pub(crate) async fn put(
+    model: &dyn Model,
+    request: &Request,
+    budget: &Budget,
+    cancel: &CancellationToken,
+) -> Result<Result<Response, Failure>, Unanswered> {
     if cancel.is_cancelled() {
         return Err(Unanswered::Cancelled);
     }
-    budget.take_model_call().map_err(Unanswered::Budget)?;
+    budget.take_model_calls(1)?;
     let answer = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(Unanswered::Cancelled),
-        answer = model.answer(&request) => answer,
+        answer = model.answer(request) => answer,
     };
     let (attempts, cost) = match &answer {
         Ok(response) => (response.attempts.len(), response.cost_usd),
-        // Without a single answer there is nothing to pay.
-        Err(failure) => {
-            let nothing = failure.usage.is_none().then_some(0.0);
-            (failure.attempts.len(), failure.cost_usd.or(nothing))
-        }
+        Err(failure) => (failure.attempts.len(), cost_of(failure)),
     };
-    budget.add_model_calls(attempts.saturating_sub(1) as u64);
-    budget.add_cost(cost);
-    let response = answer.map_err(|failure| Unanswered::Failed(failure.error.to_string()))?;
-    A::deserialize(response.value.unwrap_or_default())
-        .map_err(|error| Unanswered::Failed(format!("the answer cannot be read: {error}")))
+    budget.made_model_calls(1, attempts.max(1) as u64, cost);
+    Ok(answer)
+}
+
+/// Who was turned away has nothing to pay; an answer of unknown price is not free, be it useless.
+pub(crate) fn cost_of(failure: &Failure) -> Option<f64> {
+    let nothing = failure.usage.is_none() && is_turned_away(&failure.error);
+    failure.cost_usd.or(nothing.then_some(0.0))
+}
+
+/// Whether nobody worked on an answer.
+fn is_turned_away(error: &ModelError) -> bool {
+    use ModelError as E;
+    match error {
+        E::NoKey { .. }
+        | E::BadKey { .. }
+        | E::NotLoggedIn { .. }
+        | E::NoCredit { .. }
+        | E::UnknownModel { .. }
+        | E::RateLimited { .. }
+        | E::UsedUp { .. }
+        | E::Overloaded { .. }
+        | E::BadRequest { .. }
+        | E::Connection { .. }
+        | E::NoProgram { .. }
+        | E::Setting { .. }
+        | E::NothingFound { .. }
+        | E::ReplayMissing(_)
+        | E::Cassette { .. } => true,
+        E::Server { .. }
+        | E::Timeout { .. }
+        | E::Malformed { .. }
+        | E::Cut { .. }
+        | E::TooLarge { .. }
+        | E::Refusal { .. }
+        | E::OutputCut { .. }
+        | E::Answer { .. }
+        | E::Program { .. } => false,
+    }
 }

@@ -7,7 +7,8 @@
 
 pub mod agent;
 pub mod analyze;
-mod ask_once;
+pub mod ask_once;
+pub mod budget;
 pub mod cassette;
 pub mod check;
 pub mod compare;

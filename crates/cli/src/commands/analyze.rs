@@ -10,7 +10,7 @@ use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_format::cases::Analysis;
 use skillgauge_format::write;
 use skillgauge_run::analyze::{Analyst, analyze};
-use skillgauge_run::iteration::Budget;
+use skillgauge_run::budget::Budget;
 
 use super::{Outcome, compare, snapshot};
 use crate::args::{AnalyzeArgs, CompareFormat};

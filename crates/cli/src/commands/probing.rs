@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use skillgauge_core::trigger::QuerySet;
 use skillgauge_run::agent::{BundledSkills, ExecuteError, TaskLimits};
+use skillgauge_run::budget::Budget;
 use skillgauge_run::model::{ModelName, ProviderKind};
 use skillgauge_run::probe::{
-    Budget, CostForecast, Journal, Kept, ProbeError, Prober, ProberSettings, Probing, RequestSource,
+    CostForecast, Journal, Kept, ProbeError, Prober, ProberSettings, Probing, RequestSource,
 };
 
 use crate::args::{ApiRequestArg, BudgetArgs, ProbeArgs, ViaArg};
@@ -165,6 +166,7 @@ pub(crate) fn broken(error: &ProbeError, memory: Memory, printer: &Printer) -> E
             "install the agent that asks this model, or use `--api-request built-in`",
             ExitCode::Incomplete,
         ),
+        ProbeError::Budget(over) => (over.hint(), ExitCode::Incomplete),
         ProbeError::Control { .. } => (
             "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
             ExitCode::Incomplete,

@@ -10,11 +10,12 @@ use skillgauge_core::workspace::{Workspace, write_atomically};
 use skillgauge_format::trigger::{TriggerCrowd, TriggerReport};
 use skillgauge_format::write;
 use skillgauge_run::agent::{BundledSkills, TaskLimits, TaskSkill};
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::ModelName;
 use skillgauge_run::probe::{
-    Budget, Crowd, EarlyStop, Kept, Measured, Measurement, ProbeError, Prober, ProberSettings,
-    Probing, measure, planned_calls,
+    Crowd, EarlyStop, Kept, Measured, Measurement, ProbeError, Prober, ProberSettings, Probing,
+    measure, planned_calls,
 };
 
 use super::Outcome;

@@ -15,9 +15,10 @@ use skillgauge_core::workspace::{Workspace, write_atomically};
 use skillgauge_format::trigger::ImprovementHistory;
 use skillgauge_format::{read, write};
 use skillgauge_run::agent::TaskSkill;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::{Model, ModelName};
-use skillgauge_run::probe::{Budget, CostForecast, Crowd, EarlyStop, Measurement};
+use skillgauge_run::probe::{CostForecast, Crowd, EarlyStop, Measurement};
 use skillgauge_run::tune::{
     EstimateMeasure, Measure, MeasureError, ProbeMeasure, Proposals, StopReason, Store, TuneError,
     TuneSettings, Tuned, Tuning, planned, tune,

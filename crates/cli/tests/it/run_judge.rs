@@ -140,6 +140,35 @@ fn votes_do_not_go_over_the_calls_that_are_allowed() {
     let output = run_with("3");
     assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
     assert_eq!((calls(&project), asked(&project)), (1, 3), "the run is not run again");
+    let text = stderr(&output);
+    assert!(text.contains("0 calls of the agent, 3 of the judge, unknown cost"), "{text}");
+}
+
+/// A case whose critical check fails whatever the agent does.
+const CLOSED: &str = r#"{"skill_name": "greeter", "evals": [{"id": 1, "prompt": "Greet", "expected_output": "f",
+    "expectations": ["The file greeting.txt begins with Hello"],
+    "structural_expectations": [{"id": "S1", "description": "there", "type": "file_exists", "pattern": "never.txt", "critical": true}]}],
+    "config": {"structural_gate": GATE}}"#;
+
+#[test]
+fn a_run_is_stopped_by_the_gate_only_where_the_gate_kept_it_from_the_judge() {
+    for (gate, is_told, judges) in [("true", true, 0), ("false", false, 1)] {
+        let project = greeter();
+        breakable(&project, "judge.sh");
+        project.file("closed.json", CLOSED.replace("GATE", gate));
+        let args = ["--evals", "closed.json", "--runs", "1", "--baseline", "none"];
+        let output = run(&project, &args);
+        let text = stderr(&output);
+        assert_eq!(
+            (text.contains("stopped by the gate"), asked(&project)),
+            (is_told, judges),
+            "{text}"
+        );
+        let args = ["run", "greeter", "--agent", "command:./agent.sh", "--judge", "none"];
+        let more = ["--evals", "closed.json", "--runs", "1", "--baseline", "none"];
+        let output = project.output(&[&args[..], &more].concat());
+        assert!(!stderr(&output).contains("stopped by the gate"), "nobody was to judge");
+    }
 }
 
 #[test]

@@ -311,7 +311,12 @@ fn both_ways_of_probing_are_compared() {
 #[test]
 fn a_limit_marks_the_report_and_the_next_call_pays_for_the_rest() {
     let stage = Stage::usual(&GOOD);
-    let (code, report) = stage.report(&["--runs", "2", "--max-calls", "4", "--jobs", "1"]);
+    // The control is the one call that is allowed.
+    let output = stage.output(&["--runs", "2", "--max-calls", "1", "--jobs", "1"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("no run completed (--max-calls 1 is used up)"), "{stderr}");
+    assert!(stderr.contains("the same command with a higher limit goes on from here"), "{stderr}");
+    let (code, report) = stage.report(&["--runs", "2", "--max-calls", "3", "--jobs", "1"]);
     assert_eq!((code, &report["measurement"]["partial"]), (Some(3), &json!(true)), "{report:#}");
     let (code, report) = stage.report(&["--runs", "2"]);
     assert_eq!((code, stage.starts()), (Some(0), 9), "{report:#}");

@@ -283,7 +283,7 @@ fn calls_and_cost_are_shown_before_and_an_unknown_price_says_how_to_set_it() {
     assert!(text.contains("no limit is set (--max-calls, --max-cost)"), "{text}");
     let text = shown(&["--rounds", "1", "--max-cost", "2", "--max-calls", "5"]);
     assert!(text.contains("stops at 5 calls or $2.00, as far as the cost gets known"), "{text}");
-    assert!(text.contains("the limit of 5 calls is reached"), "{text}");
+    assert!(text.contains("--max-calls 5 is used up"), "{text}");
 
     let settings = String::from_utf8(project.read("skillgauge.toml")).unwrap();
     let prices = "[prices]\n\"command:./improver\" = { input = 2.0, output = 1000 }\n\"claude-sonnet-4-5\" = { input = 0, output = 0 }\n";

@@ -18,7 +18,8 @@ use skillgauge_core::plan::{Plan, RunId};
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError};
 use skillgauge_format::Suite;
 use skillgauge_format::record::IterationRecord;
-use skillgauge_run::iteration::{Budget, Driven, GradedWhen, IterationEvent, OnEvent, Teller};
+use skillgauge_run::budget::Budget;
+use skillgauge_run::iteration::{Driven, GradedWhen, IterationEvent, OnEvent, Teller};
 use tokio_util::sync::CancellationToken;
 
 use crate::fleet::{Fleet, FleetError, PATIENCE, patiently};
@@ -276,7 +277,7 @@ impl<F: Fleet> Collection<'_, F> {
         self.take_results(Queue::Grades).await?;
         if let Some(why) = self.budget.used_up() {
             self.fleet.end_plan(&self.id, PlanState::Cancelled).await?;
-            return self.stop(why);
+            return self.stop(why.to_string());
         }
         if self.is_complete() {
             self.conclude().await?;

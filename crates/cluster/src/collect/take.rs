@@ -146,7 +146,7 @@ impl<F: Fleet> Collection<'_, F> {
         self.collected.given_out_again += usize::from(result.delivered > 1);
         // Limits are looked at between results; what was paid for is kept.
         let _ = self.budget.take_agent_call();
-        self.budget.add_cost(stored.cost_usd.map(Number::as_f64));
+        self.budget.add_cost(1, stored.cost_usd.map(Number::as_f64));
         self.teller.tell(&IterationEvent::RunEnded {
             id: run.clone(),
             outcome: stored.outcome,
@@ -175,10 +175,7 @@ impl<F: Fleet> Collection<'_, F> {
         self.not_graded.remove(&id);
         self.collected.mixture.add_grading(&result.tool_version);
         self.collected.driven.judge_errors += judge_errors;
-        if calls > 0 {
-            self.budget.add_model_calls(calls);
-            self.budget.add_cost(cost_usd);
-        }
+        self.budget.made_model_calls(0, calls, cost_usd);
         self.teller.tell(&IterationEvent::Graded { id, passed, total, gated, judge_errors })?;
         Ok(())
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::record::RunRecord;
-use skillgauge_run::iteration::{Budget, Evaluate as _, Evaluator};
+use skillgauge_run::budget::Budget;
+use skillgauge_run::iteration::{Evaluate as _, Evaluator};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use skillgauge_core::check::compile_suite;
 use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::Suite;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::grade::Judge;
-use skillgauge_run::iteration::{Budget, Evaluate as _, Evaluator, EvaluatorSettings, OldSkill};
+use skillgauge_run::iteration::{Evaluate as _, Evaluator, EvaluatorSettings, OldSkill};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;

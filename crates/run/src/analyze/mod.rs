@@ -12,7 +12,7 @@ use skillgauge_format::cases::Analysis;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask_once::{self, Unanswered};
-use crate::iteration::Budget;
+use crate::budget::Budget;
 use crate::model::{Model, Purpose};
 
 #[derive(Clone, Debug)]
@@ -24,17 +24,7 @@ pub struct Analyst {
     pub timeout: Duration,
 }
 
-/// Makes an analysis; an error in words when there is none.
 pub async fn analyze(
-    subject: &AnalysisSubject<'_>,
-    analyst: &Analyst,
-    budget: &Budget,
-    cancel: &CancellationToken,
-) -> Result<Analysis, String> {
-    make(subject, analyst, budget, cancel).await.map_err(|unanswered| unanswered.to_string())
-}
-
-async fn make(
     subject: &AnalysisSubject<'_>,
     analyst: &Analyst,
     budget: &Budget,
@@ -44,7 +34,7 @@ async fn make(
         let question = question(subject, misplaced, analyst.seed)
             .map_err(|error| Unanswered::Failed(error.to_string()))?;
         let request = ask_once::request(Purpose::new("analyze"), &question, analyst.timeout);
-        ask_once::ask(analyst.model.as_ref(), request, budget, cancel).await
+        ask_once::ask(analyst.model.as_ref(), &request, budget, cancel).await
     };
     let first = put(&[]).await?;
     let Sorted { mut kept, misplaced } = sort(subject.files, first.suggestions);

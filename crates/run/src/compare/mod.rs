@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask_once::{self, Unanswered};
-use crate::iteration::Budget;
+use crate::budget::Budget;
 use crate::model::{Model, Purpose};
 
 #[derive(Clone, Debug)]
@@ -159,7 +159,7 @@ impl Shared {
                 .map_err(|error| Unanswered::Failed(error.to_string()))?;
             let answer: ComparatorAnswer = ask_once::ask(
                 self.comparator.model.as_ref(),
-                ask_once::request(Purpose::new("compare"), &question, self.comparator.timeout),
+                &ask_once::request(Purpose::new("compare"), &question, self.comparator.timeout),
                 &self.budget,
                 &self.cancel,
             )

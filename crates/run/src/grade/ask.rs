@@ -10,7 +10,8 @@ use skillgauge_format::transcript::Usage;
 use tokio_util::sync::CancellationToken;
 
 use super::judge::{Caution, Judge};
-use crate::model::{Failure, ModelError, Purpose, Request, Response};
+use crate::ask_once::cost_of;
+use crate::model::{Failure, Purpose, Request, Response};
 
 /// What a judge may write: so much in any case, so much for each thing to judge, and never more than that.
 const LEAST_TOKENS: u32 = 8192;
@@ -89,37 +90,6 @@ impl<A: DeserializeOwned> Asked<A> {
     }
 }
 
-/// Whether nobody worked on an answer.
-fn is_turned_away(error: &ModelError) -> bool {
-    use ModelError as E;
-    match error {
-        E::NoKey { .. }
-        | E::BadKey { .. }
-        | E::NotLoggedIn { .. }
-        | E::NoCredit { .. }
-        | E::UnknownModel { .. }
-        | E::RateLimited { .. }
-        | E::UsedUp { .. }
-        | E::Overloaded { .. }
-        | E::BadRequest { .. }
-        | E::Connection { .. }
-        | E::NoProgram { .. }
-        | E::Setting { .. }
-        | E::NothingFound { .. }
-        | E::ReplayMissing(_)
-        | E::Cassette { .. } => true,
-        E::Server { .. }
-        | E::Timeout { .. }
-        | E::Malformed { .. }
-        | E::Cut { .. }
-        | E::TooLarge { .. }
-        | E::Refusal { .. }
-        | E::OutputCut { .. }
-        | E::Answer { .. }
-        | E::Program { .. } => false,
-    }
-}
-
 impl<A> Asked<A> {
     /// These votes, and nothing spent.
     pub(super) fn with(votes: Votes<A>) -> Self {
@@ -135,9 +105,7 @@ impl<A> Asked<A> {
     }
 
     fn fail(&mut self, failure: &Failure) {
-        // Who was turned away has nothing to pay; an answer of unknown price is not free, be it useless.
-        let cost = (failure.usage.is_none() && is_turned_away(&failure.error)).then_some(0.0);
-        self.count(failure.attempts.len(), failure.usage, failure.cost_usd.or(cost));
+        self.count(failure.attempts.len(), failure.usage, cost_of(failure));
         self.votes.failures.push(failure.error.to_string());
     }
 

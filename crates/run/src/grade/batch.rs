@@ -15,7 +15,7 @@ use super::{
     Graded, Judge, StoredRun, StoredRunError, calls_needed, fuller, grade_run, read_cases_grading,
     store, store_timing,
 };
-use crate::iteration::Budget;
+use crate::budget::{Budget, OverBudget};
 
 /// What became of a stored run.
 #[derive(Debug)]
@@ -39,8 +39,8 @@ pub enum NotGraded {
     #[error(transparent)]
     Broken(#[from] StoredRunError),
     /// A limit on what may be spent was reached.
-    #[error("{0}")]
-    Budget(String),
+    #[error(transparent)]
+    Budget(#[from] OverBudget),
     #[error("it was cancelled")]
     Cancelled,
     /// The judge did not answer.
@@ -133,12 +133,9 @@ async fn try_grade(
     input.executor_model = model.or(task.executor_model.as_deref()).or(input.executor_model);
     input.record = record.as_ref();
     let calls = calls_needed(&input, judge);
-    budget.take_model_calls(calls).map_err(NotGraded::Budget)?;
+    budget.take_model_calls(calls)?;
     let graded = grade_run(&input, judge, cancel).await;
-    budget.made_model_calls(calls, graded.calls);
-    if graded.calls > 0 {
-        budget.add_cost(graded.cost_usd);
-    }
+    budget.made_model_calls(calls, graded.calls, graded.cost_usd);
     match &graded.file {
         // Nobody was asked to judge, so nobody failed to: then it is what the user wants.
         Some(file) if judge.is_some() && fuller(&task.run, file).is_some() => {

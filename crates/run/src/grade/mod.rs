@@ -104,6 +104,8 @@ pub struct Graded {
     pub usage: Option<Usage>,
     /// What they cost in US dollars; none when that is not known.
     pub cost_usd: Option<f64>,
+    /// Whether the gate kept it from the judge.
+    pub gated: bool,
     /// What a reader should know before believing the grading.
     pub cautions: Vec<Caution>,
     /// The run's timing with that of the grading; none when the run has none.
@@ -151,7 +153,10 @@ async fn grade_eval(
     cancel: &CancellationToken,
 ) -> Graded {
     let subject = evals_subject(input, eval);
-    let needs_judge = subject.need() == Need::Judge;
+    let need = subject.need();
+    let needs_judge = need == Need::Judge;
+    let has_questions = !input.case.expectations().is_empty() || input.case.rubric().is_some();
+    let gated = judge.is_some() && has_questions && matches!(need, Need::Gated(_));
     let judge = judge.filter(|_| needs_judge);
     let (asked, record, material) = match judge {
         None => {
@@ -179,7 +184,7 @@ async fn grade_eval(
     tell_of_run(input, &mut grading.extra);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
     let file = GradingFile::Evals(Box::new(grading));
-    Graded { timing, ..asked.graded(Some(file), judge_errors) }
+    Graded { timing, gated, ..asked.graded(Some(file), judge_errors) }
 }
 
 /// A grading says what an aggregation needs to know of its run.
@@ -274,7 +279,7 @@ impl<A> Asked<A> {
 
     fn graded(self, file: Option<GradingFile>, judge_errors: Vec<String>) -> Graded {
         let Self { calls, usage, cost_usd, cautions, .. } = self;
-        Graded { file, judge_errors, calls, usage, cost_usd, cautions, timing: None }
+        Graded { file, judge_errors, calls, usage, cost_usd, gated: false, cautions, timing: None }
     }
 
     fn cancelled(self) -> Graded {

@@ -15,12 +15,12 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::budget::{Budget, Spent};
 use super::event::{IterationEvent, OnEvent, Teller};
 use super::prepare::{Prepared, RunSpec};
 use super::store::store;
 use super::work::{Attempted, RunWork};
 use crate::agent::Executor;
+use crate::budget::{Budget, Spent};
 use crate::grade::{Caution, same_model};
 use crate::pool::{Done, Pool, RetryRules, run_all};
 

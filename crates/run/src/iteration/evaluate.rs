@@ -17,8 +17,8 @@ use skillgauge_format::record::RunRecord;
 use skillgauge_format::{Case, Suite, read};
 use tokio_util::sync::CancellationToken;
 
-use super::budget::Budget;
 use super::drive::{Evaluate, Evaluated, Evaluating};
+use crate::budget::Budget;
 use crate::check::{CheckJob, Scripts, check_run, input_files};
 use crate::grade::{self, GradeInput, Graded, GradingFile, Judge, StoredRun};
 
@@ -150,8 +150,7 @@ impl Shared {
             self.settings.judge.as_ref().and_then(|_| grade::fuller(&stored.dir, &file))
         {
             let errors = fuller.judge_errors.clone().unwrap_or_default();
-            let evaluated =
-                evaluated(&GradingFile::Evals(fuller), &errors, stored.structural.as_ref());
+            let evaluated = evaluated(&GradingFile::Evals(fuller), &errors);
             return Ok(Evaluated { cautions: graded.cautions, ..evaluated });
         }
         let stored_timing = grade::store_timing(graded.timing.as_deref(), &stored.dir);
@@ -160,8 +159,8 @@ impl Shared {
         store.map_err(|error| error.to_string())?;
         // Nobody was asked to judge, so nobody failed to.
         let errors = if self.settings.judge.is_some() { &graded.judge_errors[..] } else { &[] };
-        let evaluated = evaluated(&file, errors, stored.structural.as_ref());
-        Ok(Evaluated { cautions: graded.cautions, ..evaluated })
+        let (gated, cautions) = (graded.gated, graded.cautions);
+        Ok(Evaluated { gated, cautions, ..evaluated(&file, errors) })
     }
 
     /// The checks of a run; nothing for a case without checks.
@@ -209,12 +208,9 @@ impl Shared {
         };
         let judge = settings.judge.as_ref();
         let calls = grade::calls_needed(&input, judge);
-        settings.budget.take_model_calls(calls)?;
+        settings.budget.take_model_calls(calls).map_err(|over| over.to_string())?;
         let graded = grade::grade_run(&input, judge, cancel).await;
-        settings.budget.made_model_calls(calls, graded.calls);
-        if graded.calls > 0 {
-            settings.budget.add_cost(graded.cost_usd);
-        }
+        settings.budget.made_model_calls(calls, graded.calls, graded.cost_usd);
         Ok(graded)
     }
 }
@@ -225,11 +221,7 @@ async fn read_stored(run: RunDir) -> Result<StoredRun, String> {
     read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
-fn evaluated(
-    file: &GradingFile,
-    judge_errors: &[String],
-    structural: Option<&Structural>,
-) -> Evaluated {
+fn evaluated(file: &GradingFile, judge_errors: &[String]) -> Evaluated {
     let (passed, total) = match file {
         GradingFile::Evals(grading) => (grading.summary.passed, grading.summary.total),
         GradingFile::Cases(grading) => {
@@ -237,11 +229,5 @@ fn evaluated(
             (passed as u64, grading.results.len() as u64)
         }
     };
-    Evaluated {
-        passed,
-        total,
-        gated: structural.is_some_and(|structural| !structural.gate_passed),
-        judge_errors: judge_errors.len() as u64,
-        cautions: Vec::new(),
-    }
+    Evaluated { passed, total, judge_errors: judge_errors.len() as u64, ..Evaluated::default() }
 }

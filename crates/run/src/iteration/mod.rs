@@ -15,7 +15,6 @@
 mod alone;
 mod baseline;
 mod begin;
-mod budget;
 mod drive;
 mod evaluate;
 mod event;
@@ -27,7 +26,6 @@ mod work;
 pub use alone::carry_out;
 pub use baseline::{BaselineRefused, TakeOver};
 pub use begin::{BeginError, Begun, Continuation, begin, begin_recorded};
-pub use budget::{Budget, Spent};
 pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};
 pub use evaluate::{Evaluator, EvaluatorSettings, GradedWhen, OldSkill};
 pub use event::{IterationEvent, OnEvent, Teller};

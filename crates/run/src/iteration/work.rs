@@ -10,10 +10,10 @@ use skillgauge_core::workspace::{Iteration, PartialRun, WorkspaceError, is_out_o
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::budget::Budget;
 use super::event::IterationEvent;
 use super::prepare::RunSpec;
 use crate::agent::{AgentRun, Attempt, ExecuteError, Executor};
+use crate::budget::Budget;
 use crate::pool::{Problem, Work};
 
 /// What one attempt at a run gave.
@@ -102,15 +102,15 @@ impl Work for RunWork {
         if self.no_more.is_cancelled() {
             return Attempted::NotStarted;
         }
-        if let Err(why) = self.budget.take_agent_call() {
-            self.stop(why);
+        if let Err(over) = self.budget.take_agent_call() {
+            self.stop(over.to_string());
             return Attempted::NotStarted;
         }
         let started = IterationEvent::RunStarted { id: spec.id.clone(), attempt: number };
         let _ = self.events.send(started);
         match self.try_once(spec, number, &cancel).await {
             Ok((run, partial)) => {
-                self.budget.add_cost(run.transcript.end.cost_usd);
+                self.budget.add_cost(1, run.transcript.end.cost_usd);
                 if run.reason().stops_all() {
                     let message = run.transcript.end.message.clone().unwrap_or_default();
                     let why = format!("{}: {message}", run.reason());

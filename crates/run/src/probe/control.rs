@@ -35,10 +35,10 @@ pub(crate) async fn control(
         let batch = Batch { specs: vec![spec.clone()], ..Batch::default() };
         let ran = prober.carry_out(batch, cancel, &mut |_| ()).await?;
         let Some(mut result) = ran.results.into_iter().flatten().next() else {
-            if let Some(message) = ran.stopped.filter(|_| !cancel.is_cancelled()) {
-                return Err(ProbeError::NothingMeasured { outcomes: message });
-            }
-            return Err(ProbeError::Cancelled { measured: 0, probes: 1 });
+            return Err(match ran.stopped.filter(|_| !cancel.is_cancelled()) {
+                Some(halt) => halt.nothing_measured(),
+                None => ProbeError::Cancelled { measured: 0, probes: 1 },
+            });
         };
         spent.add(&result.spending);
         let answer = result.observation.answer(skill);

@@ -5,6 +5,7 @@ use skillgauge_format::transcript::Outcome;
 
 use super::journal::JournalError;
 use crate::agent::ExecuteError;
+use crate::budget::OverBudget;
 use crate::model::{ModelError, ModelName};
 use crate::pool::Panicked;
 
@@ -41,6 +42,9 @@ pub enum ProbeError {
         control_says(observation, skill)
     )]
     Control { skill: String, query: String, observation: Box<Observation> },
+    /// A limit was reached before anything was measured.
+    #[error("no run completed ({0}); there is no rate")]
+    Budget(OverBudget),
     #[error("no run completed ({outcomes}); there is no rate")]
     NothingMeasured {
         /// How often each outcome came up.

@@ -172,10 +172,11 @@ pub async fn measure(
         return Err(ProbeError::Cancelled { measured, probes: total });
     }
     let missing = total - measured - ran.unwanted.len();
-    let shortfall = (missing > 0).then(|| Shortfall {
-        reason: ran.stopped.unwrap_or_else(|| "it was stopped".to_owned()),
-        missing,
-    });
+    if let Some(halt) = ran.stopped.clone().filter(|_| measured == 0) {
+        return Err(halt.nothing_measured());
+    }
+    let reason = ran.stopped.map_or_else(|| "it was stopped".to_owned(), |halt| halt.to_string());
+    let shortfall = (missing > 0).then_some(Shortfall { reason, missing });
     let mut results: Vec<Vec<ProbeResult>> = vec![Vec::new(); queries.len()];
     for (place, result) in ran.results.into_iter().enumerate() {
         results[place % queries.len()].extend(result);

@@ -14,7 +14,6 @@
 //! the journal is not paid for again.
 
 mod api;
-mod budget;
 mod capture;
 mod control;
 mod error;
@@ -33,7 +32,6 @@ pub(crate) use control::control;
 pub(crate) use measure::agent_version;
 
 pub use api::{ApiAsk, MAX_OUTPUT_TOKENS};
-pub use budget::{Budget, OverBudget};
 pub use capture::{CapturedRequest, Offer, RequestSource};
 pub use error::ProbeError;
 pub use event::ProbeEvent;

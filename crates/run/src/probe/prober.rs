@@ -11,7 +11,6 @@ use skillgauge_core::trigger::Observation;
 use skillgauge_format::transcript::{Outcome, Reason};
 use tokio_util::sync::CancellationToken;
 
-use super::budget::Budget;
 use super::error::ProbeError;
 use super::event::ProbeEvent;
 use super::journal::Journal;
@@ -19,6 +18,7 @@ use super::result::ProbeResult;
 use super::spec::ProbeSpec;
 use super::work::{Item, Output, ProbeWork, is_worth_keeping};
 use crate::agent::Executor;
+use crate::budget::{Budget, OverBudget};
 use crate::cassette::Mode;
 use crate::model::{self, Access, Model, ModelName};
 use crate::pool::{Done, Pool, RetryRules, run_all};
@@ -80,7 +80,27 @@ pub(super) struct Ran {
     /// The places of those that were not wanted any more.
     pub(super) unwanted: Vec<usize>,
     /// Why the rest was not begun.
-    pub(super) stopped: Option<String>,
+    pub(super) stopped: Option<Halt>,
+}
+
+/// Why probes are not begun.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum Halt {
+    #[error(transparent)]
+    Budget(OverBudget),
+    /// The next probe would end in the same way, whatever it asks.
+    #[error("{0}")]
+    Hopeless(String),
+}
+
+impl Halt {
+    /// Nothing was measured because of it.
+    pub(super) fn nothing_measured(self) -> ProbeError {
+        match self {
+            Self::Budget(over) => ProbeError::Budget(over),
+            Self::Hopeless(outcomes) => ProbeError::NothingMeasured { outcomes },
+        }
+    }
 }
 
 impl Prober {
@@ -208,7 +228,7 @@ fn take(
             on_event(ProbeEvent::Saved { place });
         }
         Output::OverBudget(over) => {
-            ran.stopped.get_or_insert_with(|| over.to_string());
+            ran.stopped.get_or_insert(Halt::Budget(over));
         }
         Output::Broken(error) => return Err(*error),
         Output::Ended { result, .. } if result.observation.outcome == Outcome::Cancelled => {}
@@ -221,7 +241,7 @@ fn take(
             if is_hopeless(result.observation.reason) {
                 let words = result.observation.message.as_deref().unwrap_or_default();
                 let reason = result.observation.reason;
-                ran.stopped.get_or_insert_with(|| format!("{reason}: {words}"));
+                ran.stopped.get_or_insert_with(|| Halt::Hopeless(format!("{reason}: {words}")));
                 stop.cancel();
             }
             on_event(ProbeEvent::Ended { place, result: &result });

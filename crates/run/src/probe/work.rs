@@ -11,12 +11,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::api::ApiAsk;
-use super::budget::OverBudget;
 use super::error::ProbeError;
 use super::prober::{Interest, Prober};
 use super::result::{ProbeResult, Spending};
 use super::spec::{Ask, ProbeId, ProbeSpec};
 use crate::agent::{AgentTask, Attempt, StopCondition};
+use crate::budget::OverBudget;
 use crate::model::ModelError;
 use crate::pool::{Problem, Work};
 
@@ -57,7 +57,12 @@ impl Work for ProbeWork {
         if self.interest.as_ref().is_some_and(|interest| !interest.is_open(item.place)) {
             return Output::Unwanted;
         }
-        if let Err(over) = self.prober.budget().begin() {
+        let budget = self.prober.budget();
+        let taken = match &item.spec.ask {
+            Ask::Agent(_) => budget.take_agent_call(),
+            Ask::Api(_) => budget.take_model_calls(1),
+        };
+        if let Err(over) = taken {
             return Output::OverBudget(over);
         }
         let made = match &item.spec.ask {
@@ -66,7 +71,10 @@ impl Work for ProbeWork {
         };
         match made {
             Ok((mut result, problem)) => {
-                self.prober.budget().end(&result.spending);
+                budget.add_cost(1, result.spending.cost_usd);
+                if result.spending.cost_usd.is_none() {
+                    budget.add_part_of_cost(result.spending.cost_at_least_usd);
+                }
                 let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
                 let sum = spent.entry(item.spec.id.clone()).or_default();
                 sum.add(&result.spending);

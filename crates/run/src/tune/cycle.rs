@@ -135,6 +135,7 @@ impl<'t> Cycle<'t> {
                 model: self.tuning.improver,
                 template: &self.tuning.settings.template,
                 budget: &self.tuning.budget,
+                cancel,
                 spent: Spending::default(),
             };
             let improve = Improve {
@@ -144,11 +145,7 @@ impl<'t> Cycle<'t> {
                 train,
                 tried: &self.tried,
             };
-            let answer = tokio::select! {
-                biased;
-                () = cancel.cancelled() => Err(StopReason::Interrupted),
-                answer = improver.propose(&improve) => answer,
-            };
+            let answer = improver.propose(&improve).await;
             self.spent.add(&improver.spent);
             let answer = match answer {
                 Ok(answer) => answer,

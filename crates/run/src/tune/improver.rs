@@ -4,10 +4,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use skillgauge_core::tune::{Improve, candidate, prompt};
 use skillgauge_format::AnswerSchema;
+use tokio_util::sync::CancellationToken;
 
 use super::stop::StopReason;
+use crate::ask_once::{self, Unanswered, cost_of};
+use crate::budget::Budget;
 use crate::model::{Failure, Model, Purpose, Request, Response};
-use crate::probe::{Budget, Spending};
+use crate::probe::Spending;
 
 #[derive(Debug, Deserialize)]
 struct Answer {
@@ -40,6 +43,7 @@ pub(super) struct Improver<'i> {
     pub(super) model: &'i dyn Model,
     pub(super) template: &'i str,
     pub(super) budget: &'i Budget,
+    pub(super) cancel: &'i CancellationToken,
     pub(super) spent: Spending,
 }
 
@@ -69,22 +73,24 @@ impl Improver<'_> {
     }
 
     async fn ask(&mut self, request: &Request) -> Result<Answer, StopReason> {
-        self.budget.begin().map_err(|over| StopReason::Limit { limit: over.to_string() })?;
-        let answered = self.model.answer(request).await;
-        let spending = spending(&answered);
-        self.budget.end(&spending);
-        self.spent.add(&spending);
-        let unusable = |message: String| StopReason::Improver { message };
-        let response = answered.map_err(|failure| unusable(failure.error.to_string()))?;
-        let value = response.value.unwrap_or_default();
-        serde_json::from_value(value).map_err(|error| unusable(error.to_string()))
+        let stop = |unanswered| match unanswered {
+            Unanswered::Cancelled => StopReason::Interrupted,
+            Unanswered::Budget(over) => StopReason::Limit { limit: over.to_string() },
+            Unanswered::Failed(message) => StopReason::Improver { message },
+        };
+        let answered =
+            ask_once::put(self.model, request, self.budget, self.cancel).await.map_err(stop)?;
+        self.spent.add(&spending(&answered));
+        let response = answered
+            .map_err(|failure| StopReason::Improver { message: failure.error.to_string() })?;
+        ask_once::read(response).map_err(stop)
     }
 }
 
 fn spending(answered: &Result<Response, Failure>) -> Spending {
     let (attempts, usage, cost_usd) = match answered {
         Ok(response) => (&response.attempts, response.usage, response.cost_usd),
-        Err(failure) => (&failure.attempts, failure.usage, failure.cost_usd),
+        Err(failure) => (&failure.attempts, failure.usage, cost_of(failure)),
     };
     let calls = attempts.len() as u64;
     Spending {

@@ -100,10 +100,10 @@ impl Measure for ProbeMeasure {
                     shortfall: measured.shortfall.map(|shortfall| shortfall.reason),
                 }),
                 Err(_) if cancel.is_cancelled() => Err(MeasureError::Cancelled),
-                Err(error) => Err(match self.prober.budget().reached() {
-                    Some(over) => MeasureError::Limit { limit: over.to_string() },
-                    None => MeasureError::Probe(error),
-                }),
+                Err(ProbeError::Budget(over)) => {
+                    Err(MeasureError::Limit { limit: over.to_string() })
+                }
+                Err(error) => Err(MeasureError::Probe(error)),
             }
         })
     }

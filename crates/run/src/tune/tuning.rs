@@ -10,8 +10,9 @@ use super::measure::{Measure, MeasureError};
 use super::proposals::Proposals;
 use super::stop::StopReason;
 use super::store::{Store, StoreError};
+use crate::budget::Budget;
 use crate::model::Model;
-use crate::probe::{Budget, ProbeEvent};
+use crate::probe::ProbeEvent;
 
 #[derive(Clone, Debug)]
 pub struct TuneSettings {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use skillgauge_run::budget::Budget;
 use skillgauge_run::grade::{
     FindError, Instead, NotGraded, TaskEnd, find_runs, grade_all, is_graded,
 };
-use skillgauge_run::iteration::Budget;
 use skillgauge_testkit::server::{Reply, Script, Server};
 use tokio_util::sync::CancellationToken;
 

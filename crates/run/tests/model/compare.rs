@@ -12,8 +12,8 @@ use skillgauge_core::workspace::Holder;
 use skillgauge_format::part::Timestamp;
 use skillgauge_run::agent::adapter::{Context, Exit, adapter};
 use skillgauge_run::analyze::{Analyst, analyze};
+use skillgauge_run::budget::Budget;
 use skillgauge_run::compare::{Again, Comparator, CompareRequest, ComparedCase, compare};
-use skillgauge_run::iteration::Budget;
 use skillgauge_testkit::server::{Reply, Rule, Script, Server};
 use tokio_util::sync::CancellationToken;
 

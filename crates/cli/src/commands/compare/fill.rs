@@ -9,7 +9,7 @@ use skillgauge_core::comparison::{Maker, StoredRuns, Task};
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_format::record::IterationRecord;
-use skillgauge_run::iteration::Budget;
+use skillgauge_run::budget::Budget;
 
 use crate::args::{CompareArgs, RunArgs, VersionRun};
 use crate::commands::run::{Ended, Judging, Measurement, Target, matching};

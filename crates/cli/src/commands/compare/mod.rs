@@ -17,8 +17,8 @@ use skillgauge_core::comparison::{
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::write;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::compare::{Again, Comparator, CompareRequest, ComparedCase, compare};
-use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
 use crate::args::{CompareArgs, CompareFormat};

@@ -7,7 +7,8 @@ use skillgauge_cluster::{Collected, NatsFleet, PlanId, PlanIteration};
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
 use skillgauge_run::agent::TaskSkill;
-use skillgauge_run::iteration::{Begun, Budget};
+use skillgauge_run::budget::Budget;
+use skillgauge_run::iteration::Begun;
 
 use super::home::{Home, brought};
 use super::login;

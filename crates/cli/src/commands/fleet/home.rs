@@ -5,7 +5,8 @@ use std::sync::Arc;
 use skillgauge_cluster::{CollectSettings, Collected, Coordinator, Fleet};
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
-use skillgauge_run::iteration::{Begun, Budget, IterationEvent};
+use skillgauge_run::budget::Budget;
+use skillgauge_run::iteration::{Begun, IterationEvent};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::PaceArgs;

@@ -9,7 +9,8 @@ use skillgauge_cluster::{
 use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::text::ending;
 use skillgauge_core::workspace::WorkspaceLock;
-use skillgauge_run::iteration::{Begun, Budget};
+use skillgauge_run::budget::Budget;
+use skillgauge_run::iteration::Begun;
 
 use super::home::{Home, brought};
 use super::login;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use skillgauge_core::workspace::{Workspace, WorkspaceLock};
 use skillgauge_format::Case;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::grade::{GradeTask, Instead, Judge, find_runs, grade_all, is_graded};
-use skillgauge_run::iteration::Budget;
 
 use super::Outcome;
 use crate::args::GradeArgs;

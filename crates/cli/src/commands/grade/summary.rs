@@ -7,8 +7,8 @@ use skillgauge_core::text::printable;
 use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::EvalsGrading;
 use skillgauge_format::part::Configuration;
+use skillgauge_run::budget::Spent;
 use skillgauge_run::grade::{Caution, GradeTask, Graded, GradingFile, TaskEnd};
-use skillgauge_run::iteration::Spent;
 
 use crate::error::CommandError;
 use crate::{ExitCode, Printer};
@@ -139,12 +139,8 @@ impl Summary {
             return;
         }
         let calls = spent.model_calls;
-        let cost = if spent.unknown_costs > 0 {
-            "of unknown cost".to_owned()
-        } else {
-            format!("for ${:.4}", spent.cost_usd)
-        };
-        printer.say(&format!("{calls} calls of the judge {cost}"));
+        let s = if calls == 1 { "" } else { "s" };
+        printer.say(&format!("{calls} call{s} of the judge, {spent}"));
     }
 
     pub(super) fn exit_code(&self) -> ExitCode {

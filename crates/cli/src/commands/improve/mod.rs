@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use skillgauge_core::improve::{self, Improvement, Rules, Setting};
 use skillgauge_core::version::VersionStore;
-use skillgauge_run::iteration::Budget;
+use skillgauge_run::budget::Budget;
 
 use super::Outcome;
 use super::run::{Judging, Measurement, Target};

@@ -7,7 +7,7 @@ use skillgauge_core::improve::{
 };
 use skillgauge_core::version::VersionNumber;
 use skillgauge_format::write;
-use skillgauge_run::iteration::Spent;
+use skillgauge_run::budget::Spent;
 
 use super::models::Models;
 use crate::Printer;
@@ -77,14 +77,8 @@ pub(super) fn spent(spent: &Spent, printer: &Printer) {
     if spent.calls() == 0 {
         return;
     }
-    // What nobody knows is not nothing.
-    let cost = match spent.unknown_costs {
-        0 => format!("${:.4}", spent.cost_usd),
-        _ if spent.cost_usd <= 0.0 => "unknown cost".to_owned(),
-        count => format!("${:.4} and {count} calls of unknown cost", spent.cost_usd),
-    };
     printer.say(&format!(
-        "{} calls of the agent, {} of models, {cost}",
+        "{} calls of the agent, {} of models, {spent}",
         spent.agent_calls, spent.model_calls
     ));
 }

@@ -13,8 +13,9 @@ use skillgauge_core::workspace::{Iteration, WorkspaceLock, write_json};
 use skillgauge_format::cases::Analysis;
 use skillgauge_format::read;
 use skillgauge_run::analyze::analyze;
+use skillgauge_run::ask_once::Unanswered;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::compare::{Again, compare};
-use skillgauge_run::iteration::Budget;
 
 use super::models::Models;
 use super::tell;
@@ -68,7 +69,9 @@ impl Work<'_> {
         if self.session.cancel.is_cancelled() {
             return Stop::Interrupted;
         }
-        self.budget.used_up().map_or(Stop::Incomplete(reason), Stop::Budget)
+        self.budget
+            .used_up()
+            .map_or(Stop::Incomplete(reason), |over| Stop::Budget(over.to_string()))
     }
 
     fn begin(&mut self) -> Done {
@@ -284,7 +287,7 @@ impl Work<'_> {
         base: VersionNumber,
         compared: Option<[VersionNumber; 2]>,
         comparisons: Option<&ComparisonStore>,
-    ) -> Result<Result<Analysis, String>, CommandError> {
+    ) -> Result<Result<Analysis, Unanswered>, CommandError> {
         let stored = comparisons.map(ComparisonStore::all).unwrap_or_default();
         let cases: Vec<ComparedCase> = stored.iter().map(analyze_command::unblinded).collect();
         let versions = compared.unwrap_or([base, base]);

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use skillgauge_core::plan::Plan;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::agent::Executor;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::grade::same_model;
 use skillgauge_run::iteration::{
-    self, BaselineRefused, Begun, Budget, Continuation, Driven, Evaluator, Means, Prepared,
-    TakeOver,
+    self, BaselineRefused, Begun, Continuation, Driven, Evaluator, Means, Prepared, TakeOver,
 };
 use skillgauge_run::pool::RetryRules;
 

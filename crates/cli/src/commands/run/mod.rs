@@ -13,7 +13,7 @@ mod target;
 
 use std::sync::Arc;
 
-use skillgauge_run::iteration::Budget;
+use skillgauge_run::budget::Budget;
 
 use super::Outcome;
 use crate::args::RunArgs;

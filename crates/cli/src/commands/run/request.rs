@@ -8,10 +8,11 @@ use skillgauge_core::version::{self, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
 use skillgauge_run::agent::{ExecuteError, Executor};
+use skillgauge_run::budget::Budget;
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::Judge;
 use skillgauge_run::iteration::{
-    BaselineRequest, Budget, Evaluator, EvaluatorSettings, OldSkill, Prepared, Request, prepare,
+    BaselineRequest, Evaluator, EvaluatorSettings, OldSkill, Prepared, Request, prepare,
 };
 use skillgauge_run::model::ModelName;
 

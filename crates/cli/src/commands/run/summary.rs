@@ -163,15 +163,8 @@ impl Ended<'_> {
         if spent.calls() == 0 {
             return;
         }
-        let cost = match spent.unknown_costs {
-            0 => format!("${:.4}", spent.cost_usd),
-            _ if spent.cost_usd > 0.0 => {
-                format!("${:.4} and {} calls of unknown cost", spent.cost_usd, spent.unknown_costs)
-            }
-            _ => "unknown cost".to_owned(),
-        };
         printer.say(&format!(
-            "{} calls of the agent, {} of the judge, {cost}",
+            "{} calls of the agent, {} of the judge, {spent}",
             spent.agent_calls, spent.model_calls
         ));
     }

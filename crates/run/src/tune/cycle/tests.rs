@@ -10,8 +10,8 @@ use skillgauge_format::read;
 use skillgauge_format::trigger::{ImprovementHistory, Query, TriggerSummary};
 
 use super::*;
+use crate::budget::Budget;
 use crate::model::{Answering, Manner, Model, ModelError, ModelName, Origin, Request, Response};
-use crate::probe::Budget;
 use crate::tune::measure::{Measure, Measuring, RoundFile};
 use crate::tune::proposals::Proposals;
 use crate::tune::store::Store;

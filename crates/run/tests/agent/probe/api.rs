@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use skillgauge_format::trigger::Via;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
-use skillgauge_run::probe::{Budget, Crowd, Measurement, ProbeError, Probing, RequestSource};
+use skillgauge_run::probe::{Crowd, Measurement, ProbeError, Probing, RequestSource};
 use skillgauge_testkit::server::{Fault, Protocol, Reply, Rule, Script, Server, ToolResult};
 
 use super::{CONTROL, counts, settings};

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use skillgauge_format::trigger::{TriggerReport, Via, ViaDetail};
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
-use skillgauge_run::probe::{Budget, Measured, Measurement, ProbeError, Probing, RequestSource};
+use skillgauge_run::probe::{Measured, Measurement, ProbeError, Probing, RequestSource};
 use skillgauge_testkit::server::{Recorded, Reply, Rule, Script, Transfer};
 
 use super::api::probing;

@@ -6,9 +6,10 @@ use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_format::Kind;
 use skillgauge_format::write;
 use skillgauge_run::agent::TaskSkill;
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::probe::{
-    Budget, EarlyStop, Kept, Measured, Measurement, ProbeError, ProbeEvent, measure,
+    EarlyStop, Kept, Measured, Measurement, ProbeError, ProbeEvent, measure,
 };
 use skillgauge_testkit::agent::{AgentScript, Failure, FailureKind, Finish, Step};
 use tokio_util::sync::CancellationToken;
@@ -127,10 +128,7 @@ fn a_limit_on_calls_keeps_what_was_measured_and_says_what_is_missing() {
     let measured = bench.measure_with(&measurement, &QUERIES, &prober).unwrap();
     assert_eq!(starts(&bench), 6);
     let shortfall = measured.shortfall.as_ref().unwrap();
-    assert_eq!(
-        (shortfall.missing, shortfall.reason.as_str()),
-        (7, "the limit of 6 calls is reached")
-    );
+    assert_eq!((shortfall.missing, shortfall.reason.as_str()), (7, "--max-calls 6 is used up"));
     assert_eq!(measured.report.measurement.as_ref().unwrap().partial, Some(true));
     // The next call pays for the rest only.
     let measured = bench.measure(&measurement, &QUERIES).unwrap();

@@ -13,11 +13,12 @@ use std::time::Duration;
 use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_format::trigger::QueryResult;
 use skillgauge_run::agent::{BundledSkills, StopCondition, TaskLimits, TaskSkill};
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::Access;
 use skillgauge_run::probe::{
-    Batch, Budget, EarlyStop, Kept, Measured, Measurement, ProbeError, ProbeResult, ProbeSpec,
-    Prober, ProberSettings, Probing, measure,
+    Batch, EarlyStop, Kept, Measured, Measurement, ProbeError, ProbeResult, ProbeSpec, Prober,
+    ProberSettings, Probing, measure,
 };
 use tokio_util::sync::CancellationToken;
 
