@@ -148,7 +148,7 @@ fn votes_do_not_go_over_the_calls_that_are_allowed() {
 const CLOSED: &str = r#"{"skill_name": "greeter", "evals": [{"id": 1, "prompt": "Greet", "expected_output": "f",
     "expectations": ["The file greeting.txt begins with Hello"],
     "structural_expectations": [{"id": "S1", "description": "there", "type": "file_exists", "pattern": "never.txt", "critical": true}]}],
-    "config": {"structural_gate": GATE}}"#;
+    "eval_config": {"structural_gate": GATE}}"#;
 
 #[test]
 fn a_run_is_stopped_by_the_gate_only_where_the_gate_kept_it_from_the_judge() {
