@@ -82,13 +82,11 @@ impl Budget {
 
     fn take(&self, calls: u64, count: impl FnOnce(&mut Spent)) -> Result<(), OverBudget> {
         let mut spent = self.lock();
-        match self.limit(&spent, calls) {
-            Some(limit) => Err(limit),
-            None => {
-                count(&mut spent);
-                Ok(())
-            }
+        if let Some(limit) = self.limit(&spent, calls) {
+            return Err(limit);
         }
+        count(&mut spent);
+        Ok(())
     }
 
     /// The limit that keeps everybody from a further call; none while there is room.

@@ -184,7 +184,7 @@ async fn grade_eval(
     tell_of_run(input, &mut grading.extra);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
     let file = GradingFile::Evals(Box::new(grading));
-    Graded { timing, gated, ..asked.graded(Some(file), judge_errors) }
+    Graded { gated, timing, ..asked.graded(Some(file), judge_errors) }
 }
 
 /// A grading says what an aggregation needs to know of its run.
