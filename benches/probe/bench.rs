@@ -10,12 +10,13 @@ use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_run::agent::{
     AgentTask, BundledSkills, Executor, ExecutorSettings, Registry, TaskLimits, TaskSkill,
 };
+use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Cassette;
 use skillgauge_run::model::{Access, Environment};
 use skillgauge_run::outputs::CollectLimits;
 use skillgauge_run::probe::{
-    Batch, Budget, EarlyStop, Kept, Measurement, ProbeSpec, Prober, ProberSettings, Probing,
-    RequestSource, measure,
+    Batch, EarlyStop, Kept, Measurement, ProbeSpec, Prober, ProberSettings, Probing, RequestSource,
+    measure,
 };
 use skillgauge_run::process::Guard;
 use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
