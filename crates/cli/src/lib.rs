@@ -16,6 +16,7 @@ mod project;
 mod session;
 mod settings;
 mod suite;
+mod target;
 
 pub use commands::fleet::FLEET_VARIABLES;
 pub use error::{CommandError, Failure};
@@ -56,7 +57,8 @@ pub fn main() -> std::process::ExitCode {
 }
 
 /// Carries out a command.
-fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, error::CommandError> {
+fn dispatch(mut command: Command, printer: &Printer) -> Result<ExitCode, CommandError> {
+    target::resolve(&mut command)?;
     match command {
         Command::Validate(args) => commands::validate::run(&args, printer),
         Command::LintEvals(args) => commands::lint_evals::run(&args, printer),

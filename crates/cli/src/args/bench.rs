@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::run::RunFormat;
+use super::{OutputArgs, RunFormat};
 
 /// Aggregate the graded runs of an iteration, with intervals and a verdict
 ///
@@ -11,13 +11,13 @@ use super::run::RunFormat;
 /// code is 1 when the skill is worse than its baseline, and 3 when nothing was measured that could tell.
 #[derive(Debug, clap::Args)]
 pub struct BenchArgs {
-    /// The folder of the iteration, or a workspace: then its newest iteration
-    #[arg(value_name = "ITERATION")]
+    /// The folder of an iteration, or a workspace or skill: then its newest iteration
+    #[arg(value_name = "ITERATION", default_value = ".")]
     pub iteration: PathBuf,
 
-    /// What to print
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub out_format: RunFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<RunFormat>,
 
     /// The skill's name, if the folder does not tell it
     #[arg(long, value_name = "NAME")]

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use skillgauge_core::version::VersionNumber;
 
-use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
+use super::{AgentArgs, BudgetArgs, OutputArgs, PlainFormat, TapeArgs};
 
 /// Which versions are meant.
 #[derive(Args, Clone, Debug)]
 pub struct PairArgs {
     /// The skill
-    #[arg(value_name = "SKILL")]
+    #[arg(value_name = "SKILL", default_value = ".")]
     pub skill: PathBuf,
 
     /// Two versions, such as v0 v1; the current one and the one before if absent
@@ -67,9 +67,9 @@ pub struct CompareArgs {
     #[arg(long)]
     pub again: bool,
 
-    /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: CompareFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PlainFormat>,
 
     /// Who runs what is missing.
     #[command(flatten)]
@@ -82,16 +82,6 @@ pub struct CompareArgs {
     /// Record and replay.
     #[command(flatten)]
     pub tape: TapeArgs,
-}
-
-/// How a comparison or an analysis is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// For people
-    #[default]
-    Text,
-    /// For programs
-    Json,
 }
 
 /// Say why a version won and what to change, after `compare`
@@ -116,9 +106,9 @@ pub struct AnalyzeArgs {
     #[arg(long)]
     pub again: bool,
 
-    /// How to write the analysis
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: CompareFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PlainFormat>,
 
     /// What may be spent.
     #[command(flatten)]

@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use skillgauge_cluster::{Class, PlanId};
 
 use super::measure::duration;
-use super::run::{RunArgs, RunFormat};
+use super::{OutputArgs, PlainFormat, RunArgs, RunFormat};
 
 /// Carry out runs on many machines, over a NATS server
 ///
@@ -89,7 +89,8 @@ pub struct FleetInitArgs {
     mut_arg("jobs", |arg| arg.hide(true)),
     mut_arg("max_calls", |arg| arg.hide(true)),
     mut_arg("max_cost", |arg| arg.hide(true)),
-    mut_arg("out_format", |arg| arg.hide(true)),
+    mut_arg("format", |arg| arg.hide(true)),
+    mut_arg("files", |arg| arg.hide(true)),
 )]
 pub struct FleetSubmitArgs {
     /// The server, such as nats://host:4222 or tls://host:4222
@@ -209,19 +210,9 @@ pub struct FleetStatusArgs {
     /// Show it again every two seconds, until stopped
     #[arg(long)]
     pub watch: bool,
-    /// How it is written
+    /// How it is written; with --watch one JSON value on each line
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: FleetFormat,
-}
-
-/// How the state of a fleet is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FleetFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON value; with --watch one on each line.
-    Json,
+    pub format: PlainFormat,
 }
 
 /// Arguments of `fleet cancel`.
@@ -239,7 +230,8 @@ pub struct FleetCancelArgs {
 pub struct FleetCollectArgs {
     /// The server, such as nats://host:4222 or tls://host:4222
     pub url: String,
-    /// The skill's folder
+    /// The skill
+    #[arg(default_value = ".")]
     pub skill: PathBuf,
     /// The workspace; `<skill>-workspace` beside the skill if absent
     #[arg(long, value_name = "DIR")]
@@ -250,9 +242,9 @@ pub struct FleetCollectArgs {
     /// The plan, wherever it was submitted: its iteration is made in this workspace if it is not there
     #[arg(long, value_name = "ID", conflicts_with = "iteration")]
     pub plan: Option<PlanId>,
-    /// How the result is written to standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub out_format: RunFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<RunFormat>,
     /// How to log in.
     #[command(flatten)]
     pub login: LoginArgs,

@@ -16,8 +16,8 @@ use super::{BudgetArgs, TapeArgs};
 /// prompts/grade_evals.md, prompts/grade_cases.md and prompts/grade_behaviour.md of a project.
 #[derive(Debug, clap::Args)]
 pub struct GradeArgs {
-    /// Folders of runs, or of iterations with all of their runs
-    #[arg(value_name = "RUN|ITERATION", required_unless_present = "transcript")]
+    /// Folders of runs or of iterations; of a workspace or skill the newest iteration [default: .]
+    #[arg(value_name = "RUN|ITERATION")]
     pub paths: Vec<PathBuf>,
 
     /// The model that judges, or none: only the structural checks; the suite's choice if absent, then auto

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
 use super::trigger::threshold;
+use super::{AgentArgs, BudgetArgs, OutputArgs, PlainFormat, TapeArgs};
 
 /// Improve a skill in rounds: measure, compare blind, analyse, change, and keep what is better beyond noise
 ///
@@ -22,7 +22,7 @@ use super::trigger::threshold;
 #[derive(Args, Debug)]
 pub struct ImproveArgs {
     /// The skill
-    #[arg(value_name = "SKILL")]
+    #[arg(value_name = "SKILL", default_value = ".")]
     pub skill: PathBuf,
 
     /// The suite; `<skill>/evals/evals.json` if absent
@@ -69,9 +69,9 @@ pub struct ImproveArgs {
     #[arg(long)]
     pub fresh: bool,
 
-    /// How to write the result to standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: ImproveFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PlainFormat>,
 
     /// Who runs.
     #[command(flatten)]
@@ -84,14 +84,4 @@ pub struct ImproveArgs {
     /// Record and replay.
     #[command(flatten)]
     pub tape: TapeArgs,
-}
-
-/// How the result of a loop is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ImproveFormat {
-    /// For people
-    #[default]
-    Text,
-    /// improve.json
-    Json,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::OutputArgs;
+
 /// Check the quality of a suite and a trigger set
 ///
 /// Reads `<skill>/evals/evals.json` and `<skill>/evals/triggers.json`, needs no model and reports everything at once: what
@@ -13,7 +15,8 @@ use clap::ValueEnum;
 /// Exits with 1 when there are errors, or warnings under --strict; with 2 when nothing can be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LintEvalsArgs {
-    /// The skill's folder
+    /// The skill
+    #[arg(default_value = ".")]
     pub skill: PathBuf,
     /// The suite; `<skill>/evals/evals.json` if absent
     #[arg(long, value_name = "FILE")]
@@ -30,9 +33,9 @@ pub struct LintEvalsArgs {
     /// Exit with 1 when there are warnings, and make errors of vague expectations
     #[arg(long)]
     pub strict: bool,
-    /// How to write the findings
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: LintFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<LintFormat>,
 }
 
 /// How findings are written.

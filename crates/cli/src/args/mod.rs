@@ -12,6 +12,7 @@ mod improve;
 mod lint_evals;
 mod measure;
 mod merge;
+mod output;
 mod package;
 mod probe;
 mod report;
@@ -26,36 +27,36 @@ mod validate;
 mod version;
 
 pub use bench::BenchArgs;
-pub use check::{CheckArgs, CheckFormat};
-pub use compare::{AnalyzeArgs, CompareArgs, CompareFormat, PairArgs};
+pub use check::CheckArgs;
+pub use compare::{AnalyzeArgs, CompareArgs, PairArgs};
 pub use demo::DemoArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use fleet::{
-    ArchiveArgs, FleetAction, FleetArgs, FleetCancelArgs, FleetCollectArgs, FleetFormat,
-    FleetInitArgs, FleetRunArgs, FleetStatusArgs, FleetSubmitArgs, FleetWorkerArgs, LoginArgs,
-    PaceArgs, ServerArgs,
+    ArchiveArgs, FleetAction, FleetArgs, FleetCancelArgs, FleetCollectArgs, FleetInitArgs,
+    FleetRunArgs, FleetStatusArgs, FleetSubmitArgs, FleetWorkerArgs, LoginArgs, PaceArgs,
+    ServerArgs,
 };
 pub use grade::GradeArgs;
-pub use improve::{ImproveArgs, ImproveFormat};
+pub use improve::ImproveArgs;
 pub use lint_evals::{LintEvalsArgs, LintFormat};
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
+pub(crate) use output::write_file;
+pub use output::{Format, OutputArgs, PageFormat, PlainFormat};
 pub use package::PackageArgs;
 pub use probe::ProbeArgs;
 pub use report::ReportArgs;
-pub use route::{RouteArgs, RouteFormat};
+pub use route::RouteArgs;
 pub use run::{BaselineArg, RunArgs, RunFormat, VersionRun};
 pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
-pub use transcript::{TranscriptArgs, TranscriptFormat};
+pub use transcript::TranscriptArgs;
 pub use trigger::{ApiRequestArg, TriggerArgs, TriggerFormat, ViaArg};
-pub use tune::{TuneArgs, TuneFormat};
+pub use tune::TuneArgs;
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
-pub use version::{
-    DiffArgs, HistoryAction, HistoryArgs, HistoryFormat, InitArgs, RestoreArgs, SnapshotArgs,
-};
+pub use version::{DiffArgs, HistoryAction, HistoryArgs, InitArgs, RestoreArgs, SnapshotArgs};
 
 use std::fmt::Write as _;
 
@@ -83,12 +84,14 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check that skills are well formed
+    #[command(alias = "lint")]
     Validate(ValidateArgs),
     /// Check the quality of a suite and a trigger set
     LintEvals(LintEvalsArgs),
     /// Tell what a finding means and what to do about it
     Explain(ExplainArgs),
     /// Run a suite with and without a skill: execute, check, grade, aggregate
+    #[command(alias = "test", alias = "eval")]
     Run(RunArgs),
     /// Check finished runs against the structural expectations of their suite
     Check(CheckArgs),
@@ -103,6 +106,7 @@ pub enum Command {
     /// Improve a skill in rounds: measure, compare blind, analyse, change
     Improve(ImproveArgs),
     /// Set up a skill for measuring: a suite to fill in, and its first version
+    #[command(alias = "new")]
     Init(InitArgs),
     /// Store the skill as a new version
     Snapshot(SnapshotArgs),
@@ -117,6 +121,7 @@ pub enum Command {
     /// Write the pages of a workspace as one HTML file
     Report(ReportArgs),
     /// Show a workspace in the browser
+    #[command(alias = "view")]
     Serve(ServeArgs),
     /// Find out which of several skills takes each query
     Route(RouteArgs),

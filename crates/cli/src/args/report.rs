@@ -8,8 +8,8 @@ use std::path::PathBuf;
 /// versions and review. It needs no server and no network, and reviews can be downloaded from it as feedback.json.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// The workspace, or one iteration of it; workspaces of the skill-creator work too
-    #[arg(default_value = ".")]
+    /// The skill, its workspace, or one iteration of it; workspaces of the skill-creator work too
+    #[arg(value_name = "SKILL|WORKSPACE", default_value = ".")]
     pub workspace: PathBuf,
 
     /// Where to write it; `-` for standard output

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::ProbeArgs;
+use super::{OutputArgs, PageFormat, ProbeArgs};
 
 /// Find out which of several skills takes each query
 ///
@@ -16,32 +16,18 @@ use super::ProbeArgs;
 #[derive(Args, Debug)]
 pub struct RouteArgs {
     /// The folders with the skills
-    #[arg(value_name = "DIR", required = true)]
+    #[arg(value_name = "DIR", default_value = ".")]
     pub folders: Vec<PathBuf>,
 
-    /// Write the report as JSON to this file
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PageFormat>,
 
-    /// Write a page with the report to this file
-    #[arg(long, value_name = "FILE")]
+    /// The name that `--out FILE.html` had.
+    #[arg(long, value_name = "FILE", hide = true)]
     pub page: Option<PathBuf>,
-
-    /// How to write the report to standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: RouteFormat,
 
     /// How to probe.
     #[command(flatten)]
     pub probe: ProbeArgs,
-}
-
-/// How to write a route report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum RouteFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// The route report.
-    Json,
 }

@@ -8,6 +8,7 @@ use skillgauge_core::plan::Shard;
 
 use super::fleet::FleetRunArgs;
 use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
+use super::output::OutputArgs;
 
 /// Run a suite with and without a skill: execute, check, grade, aggregate
 ///
@@ -18,7 +19,8 @@ use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
 /// runs are missing or could not be graded.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
-    /// The skill's folder
+    /// The skill
+    #[arg(default_value = ".")]
     pub skill: PathBuf,
     /// The suite; `<skill>/evals/evals.json` if absent
     #[arg(long, value_name = "FILE")]
@@ -63,9 +65,9 @@ pub struct RunArgs {
     /// The seed of everything that is drawn
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How the result is written to standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub out_format: RunFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<RunFormat>,
     /// Who runs.
     #[command(flatten)]
     pub agent: AgentArgs,
@@ -126,7 +128,7 @@ impl RunArgs {
             dry_run: false,
             shard: None,
             seed: run.seed,
-            out_format: RunFormat::Text,
+            output: OutputArgs::default(),
             agent: run.agent.clone(),
             budget: run.budget.clone(),
             tape: run.tape.clone(),

@@ -10,8 +10,8 @@ use super::fleet::LoginArgs;
 /// feedback.json. Ends with Ctrl-C.
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// The workspace, or one iteration of it; workspaces of the skill-creator work too
-    #[arg(default_value = ".")]
+    /// The skill, its workspace, or one iteration of it; workspaces of the skill-creator work too
+    #[arg(value_name = "SKILL|WORKSPACE", default_value = ".")]
     pub workspace: PathBuf,
 
     /// The port; when another program has it, the next free one is taken

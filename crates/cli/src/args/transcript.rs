@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use skillgauge_run::agent::adapter::ADAPTERS;
 
+use super::{OutputArgs, PlainFormat};
+
 /// Show what an agent did, from its raw event stream
 ///
 /// Reads what Claude Code, Codex, Gemini CLI or opencode printed in their JSON mode, or what a command agent
@@ -18,22 +20,13 @@ pub struct TranscriptArgs {
     #[arg(long, value_name = "NAME", value_parser = agents())]
     pub agent: String,
 
-    /// How to show it
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: TranscriptFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PlainFormat>,
 
     /// The exit code of the agent, if it is known: some agents say only by it that they failed
     #[arg(long, value_name = "CODE")]
     pub exit_code: Option<i32>,
-}
-
-/// How to show a transcript.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum TranscriptFormat {
-    /// For people
-    Text,
-    /// One JSON object with everything
-    Json,
 }
 
 fn agents() -> PossibleValuesParser {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AgentArgs, BudgetArgs, TapeArgs};
+use super::{AgentArgs, BudgetArgs, OutputArgs, TapeArgs};
 
 /// Measure whether a skill triggers for the right queries
 ///
@@ -17,7 +17,7 @@ use super::{AgentArgs, BudgetArgs, TapeArgs};
 #[derive(Args, Debug)]
 pub struct TriggerArgs {
     /// The skill
-    #[arg(value_name = "SKILL")]
+    #[arg(value_name = "SKILL", default_value = ".")]
     pub skill: PathBuf,
 
     /// The trigger set [default: evals/triggers.json of the skill]
@@ -72,13 +72,9 @@ pub struct TriggerArgs {
     #[arg(long)]
     pub fresh: bool,
 
-    /// Write the report as JSON to this file
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-
-    /// How to write the report to standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: TriggerFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<TriggerFormat>,
 
     /// Agent.
     #[command(flatten)]

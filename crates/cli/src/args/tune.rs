@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::ProbeArgs;
 use super::trigger::threshold;
+use super::{OutputArgs, PageFormat, ProbeArgs};
 
 /// Improve the description of a skill until it triggers for the right queries
 ///
@@ -19,7 +19,7 @@ use super::trigger::threshold;
 #[derive(Args, Debug)]
 pub struct TuneArgs {
     /// The skill
-    #[arg(value_name = "SKILL")]
+    #[arg(value_name = "SKILL", default_value = ".")]
     pub skill: PathBuf,
 
     /// The trigger set [default: evals/triggers.json of the skill]
@@ -55,11 +55,11 @@ pub struct TuneArgs {
     pub history: Option<PathBuf>,
 
     /// Where the results go [default: tune/ in the workspace beside the skill]
-    #[arg(long, value_name = "DIR")]
-    pub output_dir: Option<PathBuf>,
+    #[arg(long, alias = "output-dir", value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
 
-    /// Where the page with the rounds goes [default: tune.html in the output folder]
-    #[arg(long, value_name = "FILE")]
+    /// The name that `--out FILE.html` had.
+    #[arg(long, value_name = "FILE", hide = true)]
     pub page: Option<PathBuf>,
 
     /// Skills that are installed beside it: skills, or folders of them
@@ -74,23 +74,13 @@ pub struct TuneArgs {
     #[arg(long)]
     pub apply: bool,
 
-    /// How to write the result to standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: TuneFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PageFormat>,
 
     /// How to probe.
     #[command(flatten)]
     pub probe: ProbeArgs,
-}
-
-/// How to write the result of a loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum TuneFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// The loop summary.
-    Json,
 }
 
 fn holdout(text: &str) -> Result<f64, String> {

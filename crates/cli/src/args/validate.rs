@@ -2,16 +2,38 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use skillgauge_core::output::Format;
 use skillgauge_core::profile::{PROFILES, Profile};
+
+use super::OutputArgs;
 
 /// A profile's name.
 pub type ProfileArg = &'static Profile;
 
 /// A format's name.
-pub type FormatArg = Format;
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FormatArg(pub Format);
+
+impl ValueEnum for FormatArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [FormatArg; Format::ALL.len()] = {
+            let mut all = [FormatArg(Format::Text); Format::ALL.len()];
+            let mut index = 0;
+            while index < all.len() {
+                all[index] = FormatArg(Format::ALL[index]);
+                index += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
 
 /// Check that skills are well formed
 ///
@@ -27,9 +49,9 @@ pub struct ValidateArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// How to write the report
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats())]
-    pub format: FormatArg,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<FormatArg>,
 
     /// Whom the skill is for; with several, the most serious view counts
     #[arg(long = "profile", value_name = "PROFILE", value_delimiter = ',', value_parser = profiles())]
@@ -61,13 +83,6 @@ pub struct ValidateArgs {
     /// How many skills to check at a time [default: the number of processors]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
-}
-
-fn formats() -> impl TypedValueParser<Value = Format> {
-    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.summary()));
-    PossibleValuesParser::new(values).map(|name| {
-        Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or(Format::Text)
-    })
 }
 
 fn profiles() -> impl TypedValueParser<Value = &'static Profile> {

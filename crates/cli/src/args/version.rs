@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use skillgauge_core::version::VersionNumber;
+
+use super::{OutputArgs, PlainFormat};
 
 /// Set up a skill for measuring: a suite to fill in, and its first version
 ///
@@ -37,23 +39,13 @@ pub struct HistoryArgs {
     #[arg(value_name = "SKILL", default_value = ".")]
     pub skill: PathBuf,
 
-    /// How to write the list
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: HistoryFormat,
+    /// How and where the result is written.
+    #[command(flatten)]
+    pub output: OutputArgs<PlainFormat>,
 
     /// What else to show.
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
-}
-
-/// How the list of versions is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum HistoryFormat {
-    /// A table for people
-    #[default]
-    Text,
-    /// The history with scores and intervals
-    Json,
 }
 
 /// What `history` can show beside the list.
@@ -79,10 +71,10 @@ pub struct DiffArgs {
 #[derive(Args, Debug)]
 pub struct RestoreArgs {
     /// The skill
-    #[arg(value_name = "SKILL")]
+    #[arg(value_name = "SKILL", default_value = ".")]
     pub skill: PathBuf,
 
     /// The version, such as v3
     #[arg(value_name = "VERSION")]
-    pub number: VersionNumber,
+    pub number: Option<VersionNumber>,
 }

@@ -13,8 +13,8 @@ use skillgauge_run::analyze::{Analyst, analyze};
 use skillgauge_run::budget::Budget;
 
 use super::{Outcome, compare, snapshot};
-use crate::args::{AnalyzeArgs, CompareFormat};
-use crate::error::CommandError;
+use crate::args::{AnalyzeArgs, PlainFormat};
+use crate::error::{CommandError, Explain as _};
 use crate::keep::{self, PROGRAM};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
@@ -32,22 +32,19 @@ pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
             Made::Nothing(code) => return Ok(code),
         },
     };
-    let mut code = ExitCode::Success;
-    let text = if let Some(numbers) = &args.apply {
-        let (diff, applied) = apply(&store, &analysis, numbers, printer)?;
-        code = applied;
-        diff
-    } else {
-        if is_kept {
-            printer.say("analysed before; `--again` asks again");
-        }
-        match args.format {
-            CompareFormat::Text => text(&analysis),
-            CompareFormat::Json => write::to_text(&analysis).unwrap_or_default(),
-        }
-    };
-    printer.print(&text)?;
-    Ok(code)
+    if let Some(numbers) = &args.apply {
+        let (diff, code) = apply(&store, &analysis, numbers, printer)?;
+        printer.print(&diff)?;
+        return Ok(code);
+    }
+    if is_kept {
+        printer.say("analysed before; `--again` asks again");
+    }
+    args.output.write(printer, |format| match format {
+        PlainFormat::Text => Ok(text(&analysis)),
+        PlainFormat::Json => write::to_text(&analysis).or_bug(),
+    })?;
+    Ok(ExitCode::Success)
 }
 
 enum Made {

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     };
     let _lock = lock(&args.iteration)?;
     let (aggregate, written) = benchmark::write(&args.iteration, &settings)?;
-    printer.print(&shown(&aggregate, args.out_format, printer)?)?;
+    args.output.write(printer, |format| shown(&aggregate, format, printer))?;
     for path in written {
         printer.say(&format!("wrote {}", path.display()));
     }

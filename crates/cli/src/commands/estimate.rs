@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use skillgauge_core::estimate::{Described, Settings, estimate, render_text};
 use skillgauge_core::skill::Skill;
 use skillgauge_core::skill::discover::{self, Ignore};
-use skillgauge_core::workspace::write_atomically;
 use skillgauge_format::trigger::{TriggerItem, TriggerSet};
 use skillgauge_format::write;
 
@@ -20,7 +19,8 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let is_measure = args.calibrate
         || args.early_stop
         || args.crowd > 0
-        || matches!(args.format, TriggerFormat::Junit | TriggerFormat::Github);
+        || args.output.has(TriggerFormat::Junit)
+        || args.output.has(TriggerFormat::Github);
     if is_measure {
         return Err(CommandError::usage(
             "an estimate is no measurement: --calibrate, --early-stop, --crowd, junit and github do not go with it",
@@ -38,12 +38,10 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let items = set.queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
     let found =
         estimate(&skill, &neighbours, &TriggerSet::List(items.collect()), Settings::default());
-    let json = write::to_text(&found).or_bug()?;
-    if let Some(path) = &args.out {
-        write_atomically(path, json.as_bytes()).or_hint("choose another `--out`")?;
-    }
-    let text = if args.format == TriggerFormat::Json { json } else { render_text(&found) };
-    printer.print(&text)?;
+    args.output.write(printer, |format| match format {
+        TriggerFormat::Json => write::to_text(&found).or_bug(),
+        _ => Ok(render_text(&found)),
+    })?;
     Ok(if found.summary.likely_wrong == 0 { ExitCode::Success } else { ExitCode::Failure })
 }
 

@@ -1,7 +1,5 @@
 //! `skillgauge init`.
 
-use std::io::Write as _;
-
 use skillgauge_core::version::{StarterSuite, VersionStore};
 
 use super::{Outcome, snapshot};
@@ -13,9 +11,7 @@ pub(crate) fn run(args: &InitArgs, printer: &Printer) -> Outcome {
     let lock = keep::lock(&store, "init")?;
     let done = store.init(&keep::stamp(&lock))?;
     keep::record_scores(store.workspace(), &lock, printer);
-    let mut out = printer.stdout();
-    writeln!(out, "{}", store.workspace().root().display())?;
-    out.flush()?;
+    printer.print(&format!("{}\n", store.workspace().root().display()))?;
     match &done.suite {
         StarterSuite::Written(path) => {
             printer.say(&format!("wrote {}: fill in its prompts and descriptions", path.display()));

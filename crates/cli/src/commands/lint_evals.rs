@@ -33,7 +33,7 @@ pub(crate) fn run(args: &LintEvalsArgs, printer: &Printer) -> Outcome {
     if linted.cases == 0 && linted.queries > 0 {
         printer.say("there is no suite; only the trigger set was looked at");
     }
-    printer.print(&rendered(args.format, &linted, printer))?;
+    args.output.write(printer, |format| Ok(rendered(format, &linted, printer)))?;
     Ok(conclude(args, &linted))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Outcome;
-use crate::args::ReportArgs;
+use crate::args::{ReportArgs, write_file};
 use crate::error::Explain as _;
 use crate::{ExitCode, Printer};
 
@@ -14,7 +14,6 @@ pub(crate) fn run(args: &ReportArgs, printer: &Printer) -> Outcome {
         printer.print(&html)?;
         return Ok(ExitCode::Success);
     }
-    fs_err::write(&args.out, html).or_hint("name another file with --out")?;
-    printer.say(&format!("wrote {}", args.out.display()));
+    write_file(&args.out, &html, printer)?;
     Ok(ExitCode::Success)
 }

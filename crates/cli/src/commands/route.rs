@@ -5,7 +5,7 @@ use std::path::Path;
 use skillgauge_core::estimate::{self, Described};
 use skillgauge_core::route::{RouteSkill, estimate as estimate_routes, render_text};
 use skillgauge_core::skill::Skill;
-use skillgauge_core::workspace::{Workspace, write_atomically};
+use skillgauge_core::workspace::Workspace;
 use skillgauge_format::trigger::{RouteReport, TriggerSet};
 use skillgauge_format::{read, write};
 use skillgauge_run::agent::TaskSkill;
@@ -16,7 +16,7 @@ use super::Outcome;
 use super::estimate::below;
 use super::probe_talk::ProbeTalk;
 use super::probing::{self, Memory};
-use crate::args::{RouteArgs, RouteFormat, ViaArg};
+use crate::args::{PageFormat, RouteArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
@@ -139,19 +139,13 @@ fn journal_folder(folder: &Path) -> Result<std::path::PathBuf, CommandError> {
 }
 
 fn conclude(args: &RouteArgs, report: &RouteReport, printer: &Printer) -> Outcome {
-    let json = write::to_text(report).or_bug()?;
-    if let Some(path) = &args.out {
-        write_atomically(path, json.as_bytes()).or_hint("choose another `--out`")?;
-    }
-    if let Some(path) = &args.page {
-        let html = skillgauge_web::route_page(report).or_bug()?;
-        write_atomically(path, html.as_bytes()).or_hint("choose another `--page`")?;
-    }
-    let text = match args.format {
-        RouteFormat::Text => render_text(report),
-        RouteFormat::Json => json,
-    };
-    printer.print(&text)?;
+    let mut output = args.output.clone();
+    output.files.extend(args.page.clone());
+    output.write(printer, |format| match format {
+        PageFormat::Text => Ok(render_text(report)),
+        PageFormat::Json => write::to_text(report).or_bug(),
+        PageFormat::Html => skillgauge_web::route_page(report).or_bug(),
+    })?;
     Ok(if report.partial == Some(true) || report.summary.passed + report.summary.failed == 0 {
         ExitCode::Incomplete
     } else if report.summary.failed > 0 {

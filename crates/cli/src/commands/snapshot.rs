@@ -1,7 +1,5 @@
 //! `skillgauge snapshot`.
 
-use std::io::Write as _;
-
 use skillgauge_core::version::{Snapshot, VersionStore};
 
 use super::Outcome;
@@ -12,9 +10,7 @@ pub(crate) fn run(args: &SnapshotArgs, printer: &Printer) -> Outcome {
     let store = VersionStore::of(&args.skill)?;
     let lock = keep::lock(&store, "snapshot")?;
     let done = store.snapshot(args.message.as_deref(), &keep::stamp(&lock))?;
-    let mut out = printer.stdout();
-    writeln!(out, "{}", done.version())?;
-    out.flush()?;
+    printer.print(&format!("{}\n", done.version()))?;
     tell(&done, printer);
     // It may have been run before it was stored.
     keep::record_scores(store.workspace(), &lock, printer);

@@ -8,7 +8,7 @@ use skillgauge_format::write;
 use skillgauge_run::agent::adapter::{Context, Exit, adapter};
 
 use super::Outcome;
-use crate::args::{TranscriptArgs, TranscriptFormat};
+use crate::args::{PlainFormat, TranscriptArgs};
 use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
 
@@ -25,25 +25,21 @@ pub(crate) fn run(args: &TranscriptArgs, printer: &Printer) -> Outcome {
     })?;
     let exit = args.exit_code.map_or_else(Exit::unknown, Exit::code);
     let transcript = kind.read(Context::default(), &stream, exit);
-    let text = match args.format {
-        TranscriptFormat::Text => render_text(&transcript),
-        TranscriptFormat::Json => write::to_text(&transcript).or_bug()?,
-    };
-    printer.print(&text)?;
+    args.output.write(printer, |format| match format {
+        PlainFormat::Text => Ok(render_text(&transcript)),
+        PlainFormat::Json => write::to_text(&transcript).or_bug(),
+    })?;
     Ok(ExitCode::Success)
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
-    let unreadable = |error: std::io::Error| {
-        CommandError::usage(error.to_string(), "check the path and the permissions")
-    };
     let mut stream = Vec::new();
     let count = if file == Path::new("-") {
         std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut stream)
     } else {
         fs_err::File::open(file).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut stream))
     };
-    if count.map_err(unreadable)? as u64 > MAX_BYTES {
+    if count.or_hint("check the path and the permissions")? as u64 > MAX_BYTES {
         let message = format!("{} has more than {MAX_BYTES} bytes", file.display());
         return Err(CommandError::usage(message, "cut it to the part that matters"));
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use skillgauge_core::output::{trigger_ci, trigger_text};
 use skillgauge_core::skill::{Skill, edit};
 use skillgauge_core::trigger::{LabelledQuery, agreement};
-use skillgauge_core::workspace::{Workspace, write_atomically};
+use skillgauge_core::workspace::Workspace;
 use skillgauge_format::trigger::{TriggerCrowd, TriggerReport};
 use skillgauge_format::write;
 use skillgauge_run::agent::{BundledSkills, TaskLimits, TaskSkill};
@@ -238,20 +238,15 @@ fn conclude(
 ) -> Outcome {
     let is_short = measured.iter().any(|(_, measured)| measured.shortfall.is_some());
     let Some(report) = joined(args, measured, crowd) else { return Ok(ExitCode::Incomplete) };
-    let json = write::to_text(&report).or_bug()?;
-    if let Some(path) = &args.out {
-        write_atomically(path, json.as_bytes()).or_hint("choose another `--out`")?;
-    }
-    let text = match args.format {
-        TriggerFormat::Text => trigger_text::render_text(&report),
-        TriggerFormat::Json => json,
-        TriggerFormat::Junit => trigger_ci::render_junit(&report),
+    args.output.write(printer, |format| match format {
+        TriggerFormat::Text => Ok(trigger_text::render_text(&report)),
+        TriggerFormat::Json => write::to_text(&report).or_bug(),
+        TriggerFormat::Junit => Ok(trigger_ci::render_junit(&report)),
         TriggerFormat::Github => {
             let file = args.skill.join("SKILL.md").display().to_string();
-            trigger_ci::render_github(&report, &file)
+            Ok(trigger_ci::render_github(&report, &file))
         }
-    };
-    printer.print(&text)?;
+    })?;
     let crowd_failed = report.crowd.as_ref().map_or(0, |crowd| crowd.summary.failed);
     Ok(if is_short {
         ExitCode::Incomplete

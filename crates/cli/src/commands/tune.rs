@@ -29,7 +29,7 @@ use super::estimate::described;
 use super::probing::{self, Memory, read_set};
 use super::trigger::Subject;
 use super::tune_talk::TuneTalk;
-use crate::args::{TuneArgs, TuneFormat, ViaArg};
+use crate::args::{PageFormat, TuneArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
@@ -83,17 +83,17 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
             Ok(ExitCode::Incomplete)
         }
         Err(TuneError::Store(error)) => {
-            Err(CommandError::usage(error.to_string(), "choose another `--output-dir`"))
+            Err(CommandError::usage(error.to_string(), "choose another `--out-dir`"))
         }
     }
 }
 
 fn open_store(args: &TuneArgs, skill: &Path) -> Result<Store, CommandError> {
-    let folder = match &args.output_dir {
+    let folder = match &args.out_dir {
         Some(folder) => folder.clone(),
         None => Workspace::beside(skill)?.root().join("tune"),
     };
-    Store::open(&folder, args.history.as_deref()).or_hint("choose another `--output-dir`")
+    Store::open(&folder, args.history.as_deref()).or_hint("choose another `--out-dir`")
 }
 
 fn read_history(path: &Path) -> Result<ImprovementHistory, CommandError> {
@@ -267,11 +267,11 @@ impl<'w> Work<'w> {
     }
 
     fn conclude(&self, tuned: &Tuned, printer: &Printer) -> Outcome {
-        let text = match self.args.format {
-            TuneFormat::Text => render_text(&tuned.summary),
-            TuneFormat::Json => write::to_text(&tuned.summary).or_bug()?,
-        };
-        printer.print(&text)?;
+        self.args.output.write(printer, |format| match format {
+            PageFormat::Text => Ok(render_text(&tuned.summary)),
+            PageFormat::Json => write::to_text(&tuned.summary).or_bug(),
+            PageFormat::Html => self.page(tuned),
+        })?;
         self.write_page(tuned, printer)?;
         printer.say(&format!("the rounds are in {}", self.store.summary_file().display()));
         self.apply(tuned, printer)?;
@@ -285,13 +285,17 @@ impl<'w> Work<'w> {
         })
     }
 
-    fn write_page(&self, tuned: &Tuned, printer: &Printer) -> Result<(), CommandError> {
+    fn page(&self, tuned: &Tuned) -> Result<String, CommandError> {
         let pair = |query: &LabelledQuery| (query.text.clone(), query.should_trigger);
         let queries: Vec<(String, bool)> = self.set.queries.iter().map(pair).collect();
         let page = page(&tuned.summary, &tuned.reports, &queries, &tuned.split);
-        let html = skillgauge_web::tune_page(&page).or_bug()?;
+        skillgauge_web::tune_page(&page).or_bug()
+    }
+
+    fn write_page(&self, tuned: &Tuned, printer: &Printer) -> Result<(), CommandError> {
+        let html = self.page(tuned)?;
         let file = self.args.page.clone().unwrap_or_else(|| self.store.page_file());
-        write_atomically(&file, html.as_bytes()).or_hint("choose another `--page`")?;
+        write_atomically(&file, html.as_bytes()).or_hint("choose another `--out-dir`")?;
         printer.say(&format!("the page is {}", file.display()));
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! `skillgauge validate`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use skillgauge_core::output::{Format, Github, Json, Jsonl, Junit, Paths, Renderer, Sarif, Text};
@@ -9,23 +10,41 @@ use skillgauge_core::skill::discover::Ignore;
 use skillgauge_core::validate::parallel::{self, Done, Fixing, Job};
 
 use super::{Outcome, explain};
-use crate::args::ValidateArgs;
+use crate::args::{FormatArg, ValidateArgs, write_file};
 use crate::error::CommandError;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &ValidateArgs, printer: &Printer) -> Outcome {
     let fixing = fixing(args)?;
     let policy = policy(args)?;
-    let renderer = renderer(args.format, &args.paths, printer);
-    let job = Job {
-        paths: &args.paths,
-        ignore: if args.no_ignore { Ignore::Disregarded } else { Ignore::Respected },
-        policy: &policy,
-        fixing,
-        threads: args.jobs.map_or_else(processors, usize::from),
-        renderer: &*renderer,
+    let check = |format: FormatArg, fixing: Fixing, out: &mut dyn Write| {
+        let renderer = renderer(format.0, &args.paths, printer);
+        let job = Job {
+            paths: &args.paths,
+            ignore: if args.no_ignore { Ignore::Disregarded } else { Ignore::Respected },
+            policy: &policy,
+            fixing,
+            threads: args.jobs.map_or_else(processors, usize::from),
+            renderer: &*renderer,
+        };
+        parallel::run(&job, out)
     };
-    let done = parallel::run(&job, &mut printer.stdout())?;
+    // What standard output gets is checked last, and fixed first.
+    let mut done = None;
+    for (format, file) in args.output.places() {
+        let fixing = if done.is_none() { fixing } else { Fixing::Off };
+        let checked = match file {
+            None => check(format, fixing, &mut printer.stdout())?,
+            Some(file) => {
+                let mut text = Vec::new();
+                let checked = check(format, fixing, &mut text)?;
+                write_file(file, &String::from_utf8_lossy(&text), printer)?;
+                checked
+            }
+        };
+        done.get_or_insert(checked);
+    }
+    let done = done.unwrap_or_default();
     let code = conclude(fixing, &done, printer);
     // What is not there has findings, too; but it is the command that is wrong, not a skill.
     let is_typo = args.paths.iter().any(|path| !path.exists());
@@ -52,7 +71,7 @@ fn conclude(fixing: Fixing, done: &Done, printer: &Printer) -> ExitCode {
 
 fn fixing(args: &ValidateArgs) -> Result<Fixing, CommandError> {
     match (args.fix, args.dry_run) {
-        (true, true) if args.format != Format::Text => Err(CommandError::usage(
+        (true, true) if args.output.format.0 != Format::Text => Err(CommandError::usage(
             "a diff has no other format than text",
             "leave out `--format` with `--dry-run`",
         )),

@@ -4,6 +4,8 @@ use crate::command::Project;
 
 const SUITE: &str = r#"{"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "expected_output": "o", "expectations": ["It is."]}]}"#;
 
+const GRADING: &str = r#"{"expectations": [{"text": "It is.", "passed": true, "evidence": "e"}], "summary": {"passed": 1, "failed": 0, "total": 1, "pass_rate": 1.0}}"#;
+
 fn project() -> Project {
     let project = Project::new();
     project.good_skill("s").file("s/evals/evals.json", SUITE);
@@ -73,4 +75,65 @@ fn a_path_that_is_not_there_is_bad_usage_whatever_the_command() {
         let args = [command, "nope"];
         assert_eq!(project.exit_code(&args), Some(2), "{command}: {}", project.run(&args));
     }
+}
+
+#[test]
+fn a_skill_is_found_however_it_is_named() {
+    let project = project();
+    for number in ["1", "2"] {
+        let run = format!("s-workspace/iteration-{number}/eval-1/with_skill/run-1/grading.json");
+        project.file(&run, GRADING);
+    }
+    let shown = project.run(&["run", "s/SKILL.md", "--judge", "none", "--agent", "nobody"]);
+    assert!(shown.contains("nobody"), "the skill and its suite were read: {shown}");
+    let report = project.stdout(&["report", "s", "--out", "-"]);
+    assert!(!report.contains("Nothing has been run"), "{report}");
+    assert_eq!(report, project.stdout(&["report", "s-workspace", "--out", "-"]));
+    let bench = project.run(&["bench", "s/SKILL.md"]);
+    assert!(bench.contains("s-workspace/iteration-2/benchmark.json"), "{bench}");
+    assert_eq!(project.exit_code(&["init", "s/SKILL.md"]), Some(0));
+    let history = project.run(&["history", "s-workspace"]);
+    assert!(history.starts_with("exit code: 0") && history.contains("v0"), "{history}");
+    assert_eq!(history, project.run(&["history", "s-workspace/iteration-1"]));
+}
+
+#[test]
+fn old_names_of_flags_and_commands_still_work() {
+    let project = project();
+    project.file("w/iteration-1/eval-1/with_skill/run-1/grading.json", GRADING);
+    for (old, new) in [
+        (&["bench", "w", "--out-format", "text"][..], &["bench", "w", "--format", "text"][..]),
+        (&["doctor", "--json"], &["doctor", "--format", "json"]),
+        (&["lint", "s"], &["validate", "s"]),
+        (&["test", "s", "--agent", "nobody"], &["run", "s", "--agent", "nobody"]),
+        (&["eval", "s", "--agent", "nobody"], &["run", "s", "--agent", "nobody"]),
+        (&["view", "nope"], &["serve", "nope"]),
+        (&["new", "s"], &["init", "s"]),
+        (&["report", "w", "-o", "-"], &["report", "w", "--out", "-"]),
+        (
+            &["run", "s", "--budget", "1", "--agent", "nobody"],
+            &["run", "s", "--max-cost", "1", "--agent", "nobody"],
+        ),
+    ] {
+        let of = |args: &[&str]| (project.exit_code(args), project.stdout(args));
+        assert_eq!(of(old), of(new), "{old:?}");
+    }
+    let shown = project.run(&["tune", "s", "--output-dir", "d", "--page", "p.html"]);
+    assert!(!shown.contains("unexpected argument"), "{shown}");
+}
+
+#[test]
+fn a_result_goes_to_files_in_the_formats_of_their_extensions() {
+    let project = project();
+    project.file("w/iteration-1/eval-1/with_skill/run-1/grading.json", GRADING);
+    let text = project.stdout(&["bench", "w"]);
+    let both = ["bench", "w", "--out", "b.xml", "-o", "b.md", "--out", "b"];
+    assert_eq!(project.stdout(&both), text, "a person still sees the table");
+    let read = |file: &str| String::from_utf8(project.read(file)).unwrap();
+    assert!(read("b.xml").starts_with("<?xml"), "{}", read("b.xml"));
+    assert!(read("b.md").starts_with('#'), "{}", read("b.md"));
+    assert_eq!(read("b"), text, "a file without an extension is in --format");
+    let annotated = project.stdout(&["validate", "s", "--format", "github", "--out", "v.sarif"]);
+    assert_eq!(annotated, project.stdout(&["validate", "s", "--format", "github"]));
+    assert!(read("v.sarif").contains("\"2.1.0\""), "{}", read("v.sarif"));
 }

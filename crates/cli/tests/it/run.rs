@@ -297,7 +297,7 @@ fn an_agent_that_may_not_work_stops_everything_at_once() {
 fn without_a_judge_nothing_is_run_unless_nobody_is_wanted() {
     let project = greeter();
     let output = project.output(&RUN[..4]);
-    assert_eq!(output.status.code(), Some(2), "{}", project.shown(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
     assert!(stderr(&output).contains("--judge none runs only the structural checks"));
     assert_eq!(calls(&project), 0);
     let output = project.output(&[&RUN[..4], &["--judge", "none", "--runs", "1"]].concat());

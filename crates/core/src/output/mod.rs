@@ -65,8 +65,9 @@ pub enum Detail {
 }
 
 /// The table of formats: name on the command line, and what it is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
+    #[default]
     Text,
     /// The contract's report, or a list of them.
     Json,

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::Outcome;
-use crate::args::{CheckArgs, CheckFormat};
+use crate::args::{CheckArgs, PlainFormat};
 use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer, keep, session};
 
@@ -35,11 +35,10 @@ pub(crate) fn run(args: &CheckArgs, printer: &Printer) -> Outcome {
     let at_once = args.jobs.map_or(processors, |jobs| jobs as usize);
     let mut checked = runtime.block_on(check_all(jobs, scripts, at_once));
     checked.sort_by(|left, right| left.0.cmp(&right.0));
-    let text = match args.format {
-        CheckFormat::Text => text(&checked),
-        CheckFormat::Json => json(&checked)?,
-    };
-    printer.print(&text)?;
+    args.output.write(printer, |format| match format {
+        PlainFormat::Text => Ok(text(&checked)),
+        PlainFormat::Json => json(&checked),
+    })?;
     for (target, error) in
         checked.iter().filter_map(|(target, result)| Some((target, result.as_ref().err()?)))
     {

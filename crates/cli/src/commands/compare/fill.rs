@@ -153,7 +153,7 @@ impl Planned<'_> {
             let remedy = format!(
                 "the same command runs what is missing, `skillgauge grade {root}` grades what is not graded"
             );
-            Ended { shard: None, out_format: run_args.out_format, ran: &ran, remedy: &remedy }
+            Ended { shard: None, output: &run_args.output, ran: &ran, remedy: &remedy }
                 .note(fill.session, fill.printer)?;
         }
         Ok(())

@@ -21,7 +21,7 @@ use skillgauge_run::budget::Budget;
 use skillgauge_run::compare::{Again, Comparator, CompareRequest, ComparedCase, compare};
 
 use super::Outcome;
-use crate::args::{CompareArgs, CompareFormat};
+use crate::args::{CompareArgs, OutputArgs, PlainFormat};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     let work = compare(request, &comparator, &budget, &session.cancel);
     let done = session.block_on(printer, work)?;
     drop(lock);
-    report(&done, cases, versions, args.format, printer)?;
+    report(&done, cases, versions, &args.output, printer)?;
     keep::say_spent(&budget.spent(), printer);
     if cases > pairs && !args.run {
         let s = if cases - pairs == 1 { " was" } else { "s were" };
@@ -135,7 +135,7 @@ fn report(
     done: &[ComparedCase],
     cases: usize,
     versions: [VersionNumber; 2],
-    format: CompareFormat,
+    output: &OutputArgs<PlainFormat>,
     printer: &Printer,
 ) -> Result<(), CommandError> {
     for case in done {
@@ -144,9 +144,9 @@ fn report(
         }
     }
     let overall = overall_of(done, versions);
-    let text = match format {
-        CompareFormat::Text => text(done, &overall),
-        CompareFormat::Json => {
+    output.write(printer, |format| match format {
+        PlainFormat::Text => Ok(text(done, &overall)),
+        PlainFormat::Json => {
             let shown = |(case, files): (&ComparedCase, &Concluded)| {
                 json!({
                     "case": case.case,
@@ -158,10 +158,9 @@ fn report(
             let list: Vec<_> = decided(done).map(shown).collect();
             let value =
                 json!({"overall": overall, "compared": list.len(), "of": cases, "cases": list});
-            write::to_text(&value).unwrap_or_default()
+            write::to_text(&value).or_bug()
         }
-    };
-    printer.print(&text)
+    })
 }
 
 fn text(done: &[ComparedCase], overall: &Overall) -> String {

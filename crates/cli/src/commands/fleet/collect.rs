@@ -73,7 +73,7 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
         Ok::<(Collected, Begun, WorkspaceLock), CommandError>((collected, begun, lock))
     })??;
     let ran = brought(collected, begun, &workspace, &lock, printer);
-    Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SUBMIT }
+    Ended { shard: None, output: &args.output, ran: &ran, remedy: SUBMIT }
         .conclude(&session, printer)
 }
 

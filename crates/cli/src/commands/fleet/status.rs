@@ -10,7 +10,7 @@ use skillgauge_cluster::{
 use skillgauge_core::time::unix_millis;
 
 use super::{login, unknown_plan};
-use crate::args::{FleetFormat, FleetStatusArgs, TapeArgs};
+use crate::args::{FleetStatusArgs, PlainFormat, TapeArgs};
 use crate::commands::Outcome;
 use crate::error::CommandError;
 use crate::session::Session;
@@ -66,23 +66,23 @@ struct Screen {
 impl Screen {
     fn new(args: &FleetStatusArgs) -> Self {
         let is_redrawn =
-            args.watch && args.format == FleetFormat::Text && std::io::stdout().is_terminal();
+            args.watch && args.format == PlainFormat::Text && std::io::stdout().is_terminal();
         Self { drawn: is_redrawn.then(String::new) }
     }
 
     fn show(
         &mut self,
         status: &FleetStatus,
-        format: FleetFormat,
+        format: PlainFormat,
         printer: &Printer,
     ) -> Result<(), CommandError> {
         let text = match format {
-            FleetFormat::Json => {
+            PlainFormat::Json => {
                 let mut text = serde_json::to_string(status).map_err(std::io::Error::from)?;
                 text.push('\n');
                 text
             }
-            FleetFormat::Text => text(status, unix_millis(SystemTime::now())),
+            PlainFormat::Text => text(status, unix_millis(SystemTime::now())),
         };
         self.draw(text, printer)
     }

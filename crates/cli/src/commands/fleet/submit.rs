@@ -57,8 +57,7 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
     })??;
     let workspace = &measurement.target.workspace;
     let ran = brought(collected, begun, workspace, &lock, printer);
-    Ended { shard: None, out_format: args.out_format, ran: &ran, remedy: SAME }
-        .conclude(&session, printer)
+    Ended { shard: None, output: &args.output, ran: &ran, remedy: SAME }.conclude(&session, printer)
 }
 
 /// `skillgauge fleet submit URL SKILL`.
@@ -104,7 +103,8 @@ fn refuse_what_does_nothing(
         ("--record", tape.record.is_some(), elsewhere),
         ("--replay", tape.replay.is_some(), elsewhere),
         ("--fleet", args.fleet.fleet.is_some(), "the server is the first argument"),
-        ("--out-format", args.out_format != RunFormat::Text, "`fleet collect` writes the result"),
+        ("--format", args.output.format != RunFormat::Text, "`fleet collect` writes the result"),
+        ("--out", !args.output.files.is_empty(), "`fleet collect` writes the result"),
     ];
     if let Some((flag, _, hint)) = refused.iter().find(|(_, is_given, _)| *is_given) {
         return Err(CommandError::usage(format!("`fleet submit` cannot keep {flag}"), *hint));

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
         printer,
         improvement,
     };
-    work.go(args.format)
+    work.go(&args.output)
 }
 
 /// A loop that is not over and means the same is gone on with.

@@ -11,7 +11,7 @@ use skillgauge_run::budget::Spent;
 
 use super::models::Models;
 use crate::Printer;
-use crate::args::{ImproveArgs, ImproveFormat};
+use crate::args::{ImproveArgs, OutputArgs, PlainFormat};
 use crate::commands::run::Measurement;
 use crate::error::{CommandError, Explain as _};
 
@@ -87,15 +87,14 @@ pub(super) fn spent(spent: &Spent, printer: &Printer) {
 pub(super) fn end(
     improvement: &Improvement,
     stop: &Stop,
-    format: ImproveFormat,
+    output: &OutputArgs<PlainFormat>,
     printer: &Printer,
 ) -> Result<(), CommandError> {
     printer.say(&format!("stopped: {stop}"));
-    let text = match format {
-        ImproveFormat::Text => text(improvement),
-        ImproveFormat::Json => write::to_text(improvement).or_bug()?,
-    };
-    printer.print(&text)
+    output.write(printer, |format| match format {
+        PlainFormat::Text => Ok(text(improvement)),
+        PlainFormat::Json => write::to_text(improvement).or_bug(),
+    })
 }
 
 fn text(improvement: &Improvement) -> String {

@@ -19,7 +19,7 @@ use skillgauge_run::compare::{Again, compare};
 
 use super::models::Models;
 use super::tell;
-use crate::args::{ImproveFormat, RunArgs};
+use crate::args::{OutputArgs, PlainFormat, RunArgs};
 use crate::commands::run::{self, Ended, Judging, Measurement, Target};
 use crate::commands::{Outcome, analyze as analyze_command, compare as compare_command, snapshot};
 use crate::error::CommandError;
@@ -44,7 +44,7 @@ type Done = Result<Option<Stop>, CommandError>;
 
 impl Work<'_> {
     /// Step by step to the end, or to what keeps us from it.
-    pub(super) fn go(mut self, format: ImproveFormat) -> Outcome {
+    pub(super) fn go(mut self, output: &OutputArgs<PlainFormat>) -> Outcome {
         loop {
             let ended = match improve::next(&self.improvement, &self.rules) {
                 Step::Stop(stop) => Some(stop),
@@ -55,7 +55,7 @@ impl Work<'_> {
                 Step::Change { base, compared } => self.change(base, compared)?,
             };
             if let Some(stop) = ended {
-                return self.end(&stop, format);
+                return self.end(&stop, output);
             }
         }
     }
@@ -135,8 +135,8 @@ impl Work<'_> {
             return Ok(Ok(found));
         }
         let ran = measurement.drive(&self.budget, self.lock)?;
-        let out_format = self.run_args.out_format;
-        Ended { shard: None, out_format, ran: &ran, remedy: run::SAME }
+        let output = &self.run_args.output;
+        Ended { shard: None, output, ran: &ran, remedy: run::SAME }
             .note(self.session, self.printer)?;
         let driven = &ran.driven;
         let lacking = driven.missing.len() + driven.not_graded.len();
@@ -324,7 +324,7 @@ impl Work<'_> {
     }
 
     /// Makes the skill what it should be now, and says what came out.
-    fn end(mut self, stop: &Stop, format: ImproveFormat) -> Outcome {
+    fn end(mut self, stop: &Stop, output: &OutputArgs<PlainFormat>) -> Outcome {
         let conclusion = improve::conclude(&self.improvement, stop);
         if let Some(conclusion) = &conclusion {
             self.put(VersionNumber(conclusion.current()))?;
@@ -333,7 +333,7 @@ impl Work<'_> {
         if !stop.is_pause() {
             self.save()?;
         }
-        tell::end(&self.improvement, stop, format, self.printer)?;
+        tell::end(&self.improvement, stop, output, self.printer)?;
         tell::spent(&self.budget.spent(), self.printer);
         if stop.is_pause() {
             self.printer.say("the same command goes on where this one stopped");

@@ -75,7 +75,7 @@ impl<'m> Measurement<'m> {
 
     /// What a dry run shows beside the plan.
     pub(in crate::commands) fn list_runs(&self) -> Result<(), CommandError> {
-        self.outlook().list(self.args.out_format, self.printer)
+        self.outlook().list(self.args.output.format, self.printer)
     }
 
     fn outlook(&self) -> Outlook {

@@ -41,6 +41,6 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let ran = measurement.drive(&Arc::new(budget), &lock)?;
-    Ended { shard: args.shard, out_format: args.out_format, ran: &ran, remedy: SAME }
+    Ended { shard: args.shard, output: &args.output, ran: &ran, remedy: SAME }
         .conclude(&session, printer)
 }

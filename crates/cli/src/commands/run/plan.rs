@@ -100,7 +100,7 @@ impl Outlook {
         out.flush()?;
         if format != RunFormat::Json && self.left.len() > LISTED {
             let more = self.left.len() - LISTED;
-            printer.say(&format!("and {more} more; --out-format json lists all"));
+            printer.say(&format!("and {more} more; --format json lists all"));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::Begun;
 
 use super::Ran;
-use crate::args::RunFormat;
+use crate::args::{OutputArgs, RunFormat};
 use crate::commands::Outcome;
 use crate::error::CommandError;
 use crate::session::Session;
@@ -26,7 +26,7 @@ const NAMED: usize = 5;
 /// The end of a run.
 pub(in crate::commands) struct Ended<'a> {
     pub(in crate::commands) shard: Option<Shard>,
-    pub(in crate::commands) out_format: RunFormat,
+    pub(in crate::commands) output: &'a OutputArgs<RunFormat>,
     pub(in crate::commands) ran: &'a Ran,
     /// What to do about runs that are missing or not graded.
     pub(in crate::commands) remedy: &'a str,
@@ -54,7 +54,7 @@ impl Ended<'_> {
         if self.ran.driven.results == 0 {
             printer.say("no run has a result, so there is nothing to tell");
             // A CI system that gets nothing would not show that something was to be tested.
-            if matches!(self.out_format, RunFormat::Junit | RunFormat::Github) {
+            if self.output.has(RunFormat::Junit) || self.output.has(RunFormat::Github) {
                 let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
                 self.print(&aggregate, None, printer)?;
             }
@@ -74,7 +74,7 @@ impl Ended<'_> {
         let settings = settings(record);
         match benchmark::write(iteration.root(), &settings) {
             Ok((aggregate, _)) => Ok((aggregate, true)),
-            Err(error) if is_out_of_room(&error) && self.out_format != RunFormat::Json => {
+            Err(error) if is_out_of_room(&error) && !self.output.has(RunFormat::Json) => {
                 let aggregate = benchmark::aggregate(iteration.root(), &settings);
                 printer.say(&format!("warning: {error}; `skillgauge bench` writes it again"));
                 Ok((aggregate.map_err(benchmark_error)?, false))
@@ -175,18 +175,19 @@ impl Ended<'_> {
         undecided: Option<&Undecided>,
         printer: &Printer,
     ) -> Result<(), CommandError> {
-        let text = match self.out_format {
-            // What is left when a judge decided nothing are the checks, and their rate is not that of the runs.
-            RunFormat::Text if undecided.is_some_and(|found| found.answered == 0) => {
-                "no rate: the judge decided nothing\n".to_owned()
-            }
-            RunFormat::Text => aggregate.summary_text(printer.style()),
-            RunFormat::Markdown => aggregate.to_markdown(),
-            RunFormat::Json => aggregate.to_json()?,
-            RunFormat::Junit => aggregate.to_junit(),
-            RunFormat::Github => aggregate.to_github(),
-        };
-        printer.print(&text)?;
+        self.output.write(printer, |format| {
+            Ok(match format {
+                // What is left when a judge decided nothing are the checks, and their rate is not that of the runs.
+                RunFormat::Text if undecided.is_some_and(|found| found.answered == 0) => {
+                    "no rate: the judge decided nothing\n".to_owned()
+                }
+                RunFormat::Text => aggregate.summary_text(printer.style()),
+                RunFormat::Markdown => aggregate.to_markdown(),
+                RunFormat::Json => aggregate.to_json()?,
+                RunFormat::Junit => aggregate.to_junit(),
+                RunFormat::Github => aggregate.to_github(),
+            })
+        })?;
         printer.say(&format!("results: {}", self.ran.begun.iteration.root().display()));
         Ok(())
     }
