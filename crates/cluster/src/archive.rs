@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use skillgauge_core::files::{FileKind, Walk};
 use skillgauge_core::package::{Links, PackageError, UnpackLimits, pack_folder, unpack_folder};
 use skillgauge_core::text::sha256;
 use skillgauge_core::workspace::RunDir;
@@ -159,16 +160,21 @@ pub(crate) async fn pack(
 
 /// The bytes of all files below; more than [`IN_MEMORY`] is not counted to the end.
 fn size(root: &Path, below: &[&Path]) -> io::Result<u64> {
-    let mut paths: Vec<PathBuf> = below.iter().map(|path| root.join(path)).collect();
     let mut size = 0;
-    while let Some(path) = paths.pop().filter(|_| size <= IN_MEMORY) {
-        let data = fs_err::symlink_metadata(&path)?;
-        if data.is_dir() {
-            for entry in fs_err::read_dir(&path)? {
-                paths.push(entry?.path());
-            }
-        } else {
+    for path in below {
+        let data = fs_err::symlink_metadata(root.join(path))?;
+        if !data.is_dir() {
             size += data.len();
+            continue;
+        }
+        for entry in Walk::new(root).below(path) {
+            let entry = entry?;
+            if entry.kind == FileKind::File {
+                size += fs_err::symlink_metadata(root.join(entry.path))?.len();
+            }
+            if size > IN_MEMORY {
+                return Ok(size);
+            }
         }
     }
     Ok(size)

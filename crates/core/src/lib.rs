@@ -8,6 +8,7 @@ pub mod benchmark;
 pub mod check;
 pub mod comparison;
 pub mod estimate;
+pub mod files;
 pub mod finding;
 pub mod improve;
 pub mod judge;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::version::{Content, EntryKind, VersionError};
+use crate::files::ContentKind;
+use crate::version::{VersionError, of_skill};
 
 /// A larger file is not shown and not changed.
 const MAX_FILE: u64 = 64 << 10;
@@ -23,20 +24,19 @@ pub struct SkillFiles {
 impl SkillFiles {
     /// Reads them. Links are not followed.
     pub fn of(skill: &Path) -> Result<Self, VersionError> {
-        let content = Content::of_skill(skill)?.without_evals();
+        let content = of_skill(skill)?.without("evals");
         let mut files = Self::default();
         let mut total = 0;
         for entry in content.entries() {
             let Some(name) = entry.path.to_str().map(|name| name.replace('\\', "/")) else {
                 continue;
             };
-            if !matches!(entry.kind, EntryKind::File { .. }) {
+            if !matches!(entry.kind, ContentKind::File { .. }) {
                 continue;
             }
-            let place = content.place(entry);
-            let size = fs_err::symlink_metadata(&place).map_err(VersionError::Io)?.len();
+            let size = fs_err::symlink_metadata(&entry.place)?.len();
             let text = if size <= MAX_FILE {
-                String::from_utf8(fs_err::read(&place).map_err(VersionError::Io)?).ok()
+                String::from_utf8(fs_err::read(&entry.place)?).ok()
             } else {
                 None
             };

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-
 use super::content::line_at;
 use super::evidence::{Evidence, name};
 use super::glob::Glob;
@@ -11,13 +9,7 @@ use super::needle::Needle;
 use super::outputs::Outputs;
 use super::unseen::Unseen;
 use super::verdict::{Finding, Verdict};
-
-/// One heading of a text.
-struct Heading {
-    level: HeadingLevel,
-    text: String,
-    range: Range<usize>,
-}
+use crate::skill::markdown::Markdown;
 
 /// A matching file has the section, and the section contains what is looked for.
 pub(super) fn section(
@@ -86,7 +78,7 @@ pub(super) fn section(
 
 /// What stands below each heading of that text.
 fn sections(text: &str, wanted: &str) -> Vec<Range<usize>> {
-    let headings = headings(text);
+    let headings = Markdown::parse_file(text).headings;
     let wanted = normal(wanted);
     let mut sections = Vec::new();
     for (number, heading) in headings.iter().enumerate() {
@@ -94,8 +86,8 @@ fn sections(text: &str, wanted: &str) -> Vec<Range<usize>> {
             continue;
         }
         let next = headings[number + 1..].iter().find(|next| next.level <= heading.level);
-        let end = next.map_or(text.len(), |next| next.range.start);
-        sections.push(heading.range.end.min(end)..end);
+        let end = next.map_or(text.len(), |next| next.span.start);
+        sections.push(heading.span.end.min(end)..end);
     }
     sections
 }
@@ -104,32 +96,4 @@ fn sections(text: &str, wanted: &str) -> Vec<Range<usize>> {
 fn normal(heading: &str) -> String {
     let words: Vec<&str> = heading.split_whitespace().collect();
     words.join(" ").to_lowercase()
-}
-
-fn headings(text: &str) -> Vec<Heading> {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut headings = Vec::new();
-    let mut open: Option<Heading> = None;
-    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
-        match event {
-            Event::Start(Tag::Heading { level, .. }) => {
-                open = Some(Heading { level, text: String::new(), range });
-            }
-            Event::End(TagEnd::Heading(_)) => headings.extend(open.take()),
-            Event::Text(part) | Event::Code(part) => {
-                if let Some(heading) = &mut open {
-                    heading.text.push_str(&part);
-                }
-            }
-            Event::SoftBreak | Event::HardBreak => {
-                if let Some(heading) = &mut open {
-                    heading.text.push(' ');
-                }
-            }
-            _ => {}
-        }
-    }
-    headings
 }

@@ -8,6 +8,7 @@ use super::evidence::{Evidence, name};
 use super::glob::Glob;
 use super::unkept::{Link, Unkept};
 use super::verdict::{Finding, Verdict};
+use crate::files::{FileEntry, FileKind, Walk};
 
 /// More files are not listed.
 const MOST_FILES: usize = 1_000_000;
@@ -59,29 +60,22 @@ impl Outputs {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(outputs),
             Err(error) => return Err(OutputsError::Unreadable(error)),
         };
-        let mut folders = vec![PathBuf::new()];
-        while let Some(folder) = folders.pop() {
-            let entries = fs_err::read_dir(root.join(&folder)).map_err(OutputsError::Unreadable)?;
-            for entry in entries {
-                let entry = entry.map_err(OutputsError::Unreadable)?;
-                let kind = entry.file_type().map_err(OutputsError::Unreadable)?;
-                let path = folder.join(entry.file_name());
-                if kind.is_dir() {
-                    folders.push(path);
-                } else if kind.is_file() {
-                    outputs.files.push(path);
-                } else if kind.is_symlink() {
-                    match no_file(&real_root, &entry.path()) {
-                        None => outputs.files.push(path),
-                        Some(link) => outputs.links.push((path, link)),
-                    }
-                }
-            }
-            if outputs.files.len() + outputs.links.len() + folders.len() > MOST_FILES {
-                return Err(OutputsError::TooMany { folder: root.to_owned() });
+        let mut walk = Walk::new(root).at_most(MOST_FILES as u64);
+        for entry in walk.by_ref() {
+            let FileEntry { path, kind } =
+                entry.map_err(|error| OutputsError::Unreadable(error.into()))?;
+            match kind {
+                FileKind::Folder | FileKind::Other => {}
+                FileKind::File => outputs.files.push(path),
+                FileKind::Link => match no_file(&real_root, &root.join(&path)) {
+                    None => outputs.files.push(path),
+                    Some(link) => outputs.links.push((path, link)),
+                },
             }
         }
-        outputs.files.sort_unstable();
+        if walk.is_cut() {
+            return Err(OutputsError::TooMany { folder: root.to_owned() });
+        }
         if let Ok(Some(unkept)) = &mut outputs.unkept {
             outputs.links.extend(unkept.links.iter().cloned());
             // What somebody has put there since is there.

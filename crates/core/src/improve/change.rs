@@ -8,12 +8,13 @@ use std::path::Path;
 use skillgauge_format::cases::Suggestion;
 
 use crate::analysis::{self, Application, Applied, SkillFiles};
+use crate::files::Durability;
 use crate::finding::Level;
 use crate::profile::Policy;
 use crate::scratch::PrivateFolder;
 use crate::skill::Skill;
 use crate::validate::Checked;
-use crate::version::{Content, VersionError, VersionNumber, VersionStore};
+use crate::version::{VersionError, VersionNumber, VersionStore, of_version};
 use crate::workspace::write_atomically;
 
 /// What becomes of a version.
@@ -37,10 +38,10 @@ pub fn change(
 ) -> Result<Change, VersionError> {
     let folder = store.folder(base);
     let files = SkillFiles::of(&folder)?;
-    let trial = PrivateFolder::new(scratch, "trial-").map_err(VersionError::Io)?;
+    let trial = PrivateFolder::new(scratch, "trial-")?;
     // A skill's folder has its name, which is part of being well formed.
     let copy = trial.path().join(store.skill().file_name().unwrap_or_default());
-    Content::of_version(&folder)?.copy(&copy)?;
+    of_version(&folder)?.copy(&copy, Durability::Renamed)?;
     let mut change = Change::default();
     let mut accepted = Vec::new();
     for (number, suggestion) in (1..).zip(suggestions) {

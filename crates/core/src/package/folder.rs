@@ -3,16 +3,16 @@
 //! The same files give the same bytes, as for a `.skill` archive. Whoever unpacks trusts nothing: no name leads out of
 //! the folder, nothing is overwritten, nothing is written through a link, and there is a limit on what comes out.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, Read as _, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use super::PackageError;
 use super::name::{escaped, safe_path, stays_inside};
-use crate::version::{FileMode, create_file, link, mode_of, open_file};
+use crate::files::{FileKind, FileMode, Walk, create_file, link, mode_of, open_file};
 
 /// Fixed, so that another default of the library cannot change the bytes. Fast: an archive is made for each run.
 const LEVEL: i64 = 1;
@@ -63,34 +63,43 @@ pub fn pack_folder<W: Write + Seek>(
     links: Links,
     target: W,
 ) -> Result<W, PackageError> {
-    let mut found = BTreeSet::new();
+    let mut found = BTreeMap::new();
     for start in below {
-        collect(root, start, &mut found)?;
+        let kind = FileKind::from(fs_err::symlink_metadata(root.join(start))?.file_type());
+        if !start.as_os_str().is_empty() {
+            found.insert(start.to_path_buf(), kind);
+        }
+        if kind == FileKind::Folder {
+            let walk = Walk::new(root).below(start);
+            for entry in walk.filter(|entry| !entry.path.ends_with(".git")) {
+                let entry = entry.map_err(io::Error::from)?;
+                found.insert(entry.path, entry.kind);
+            }
+        }
     }
     let mut archive = ZipWriter::new(target);
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .compression_level(Some(LEVEL))
         .last_modified_time(DateTime::DEFAULT);
-    for path in found {
+    for (path, kind) in found {
         let place = root.join(&path);
         let name = escaped(&path);
-        let kind = fs_err::symlink_metadata(&place)?.file_type();
-        if kind.is_dir() {
-            archive.add_directory(name, options.unix_permissions(0o755))?;
-        } else if kind.is_symlink() {
-            let to = fs_err::read_link(&place)?;
-            if let (Links::Inside, true, Some(to)) = (links, stays_inside(&path, &to), to.to_str())
-            {
-                archive.add_symlink(name, to, options)?;
+        match kind {
+            FileKind::Folder => archive.add_directory(name, options.unix_permissions(0o755))?,
+            FileKind::Link => {
+                let to = fs_err::read_link(&place)?;
+                let is_kept = links == Links::Inside && stays_inside(&path, &to);
+                if let Some(to) = to.to_str().filter(|_| is_kept) {
+                    archive.add_symlink(name, to, options)?;
+                }
             }
-        } else if kind.is_file() {
-            let mode = match mode_of(&place)? {
-                FileMode::Plain => 0o644,
-                FileMode::Program => 0o755,
-            };
-            archive.start_file(name, options.unix_permissions(mode).large_file(true))?;
-            io::copy(&mut open_file(&place)?, &mut archive)?;
+            FileKind::File => {
+                let mode = mode_of(&place)?.bits();
+                archive.start_file(name, options.unix_permissions(mode).large_file(true))?;
+                io::copy(&mut open_file(&place)?, &mut archive)?;
+            }
+            FileKind::Other => {}
         }
     }
     Ok(archive.finish()?)
@@ -147,29 +156,6 @@ pub fn unpack_folder<R: io::Read + Seek>(
     // Links come last, so that nothing is ever written through one.
     for (place, to) in last {
         link(Path::new(&to), &place)?;
-    }
-    Ok(())
-}
-
-fn collect(root: &Path, start: &Path, found: &mut BTreeSet<PathBuf>) -> io::Result<()> {
-    let mut folders = Vec::new();
-    let mut take = |path: PathBuf, folders: &mut Vec<PathBuf>| -> io::Result<()> {
-        if fs_err::symlink_metadata(root.join(&path))?.is_dir() {
-            folders.push(path.clone());
-        }
-        if !path.as_os_str().is_empty() {
-            found.insert(path);
-        }
-        Ok(())
-    };
-    take(start.to_owned(), &mut folders)?;
-    while let Some(folder) = folders.pop() {
-        for entry in fs_err::read_dir(root.join(&folder))? {
-            let name = entry?.file_name();
-            if name != ".git" {
-                take(folder.join(name), &mut folders)?;
-            }
-        }
     }
     Ok(())
 }

@@ -11,8 +11,9 @@ mod name;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::files::{FileEntry, FileKind, Walk};
+use crate::skill::SKILL_MD;
 use crate::skill::discover::{self, Found, Ignore};
-use crate::skill::{FileKind, SKILL_MD};
 
 pub use archive::{write_archive, write_archive_file};
 pub use exclude::LeftOut;
@@ -75,10 +76,20 @@ impl Packing {
         }
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| PackageError::BadName { path: path.clone() })?.to_owned();
-        let mut walk =
-            Walk { kept_by_git: kept_by_git(&path), skill: &path, files: vec![], left_out: vec![] };
-        walk.folder(Path::new(""), 0)?;
-        let Walk { mut files, mut left_out, .. } = walk;
+        let kept_by_git = kept_by_git(&path);
+        let mut left_out = Vec::new();
+        let mut files = Vec::new();
+        let walk = Walk::new(&path).filter(|entry| {
+            let reason = reason(&path, entry, &kept_by_git);
+            left_out.extend(reason.map(|reason| (entry.path.clone(), reason)));
+            reason.is_none()
+        });
+        for entry in walk {
+            let entry = entry.map_err(std::io::Error::from)?;
+            if entry.kind != FileKind::Folder {
+                files.extend(name::entry_name(&entry.path));
+            }
+        }
         files.sort_unstable();
         left_out.sort();
         if !files.iter().any(|file| file == SKILL_MD) {
@@ -102,43 +113,22 @@ fn kept_by_git(skill: &Path) -> BTreeSet<PathBuf> {
     kept
 }
 
-struct Walk<'a> {
-    skill: &'a Path,
-    kept_by_git: BTreeSet<PathBuf>,
-    files: Vec<String>,
-    left_out: Vec<(PathBuf, LeftOut)>,
-}
-
-impl Walk<'_> {
-    fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), PackageError> {
-        for entry in fs_err::read_dir(self.skill.join(folder))? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            let kind = FileKind::from(entry.file_type()?);
-            match self.reason(&path, kind, depth) {
-                Some(reason) => self.left_out.push((path, reason)),
-                None if kind == FileKind::Folder => self.folder(&path, depth + 1)?,
-                None => self.files.extend(name::entry_name(&path)),
-            }
-        }
-        Ok(())
+/// Why an entry stays out.
+fn reason(skill: &Path, entry: &FileEntry, kept_by_git: &BTreeSet<PathBuf>) -> Option<LeftOut> {
+    let FileEntry { path, kind } = entry;
+    if let Some(reason) = exclude::reason(path, *kind) {
+        return Some(reason);
     }
-
-    fn reason(&self, path: &Path, kind: FileKind, depth: usize) -> Option<LeftOut> {
-        if let Some(reason) = exclude::reason(path, kind) {
-            return Some(reason);
-        }
-        if name::entry_name(path).is_none() {
-            return Some(LeftOut::NotText);
-        }
-        if kind == FileKind::Folder && self.skill.join(path).join(SKILL_MD).exists() {
-            return Some(LeftOut::OtherSkill);
-        }
-        if depth >= MAX_DEPTH {
-            return Some(LeftOut::TooDeep);
-        }
-        (!self.kept_by_git.contains(path)).then_some(LeftOut::Ignored)
+    if name::entry_name(path).is_none() {
+        return Some(LeftOut::NotText);
     }
+    if *kind == FileKind::Folder && skill.join(path).join(SKILL_MD).exists() {
+        return Some(LeftOut::OtherSkill);
+    }
+    if path.components().count() > MAX_DEPTH {
+        return Some(LeftOut::TooDeep);
+    }
+    (!kept_by_git.contains(path)).then_some(LeftOut::Ignored)
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //!
 //! Invariant: the path of a name is below the folder that is unpacked into, in every reading of the name.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// A path as an archive writes it; none when it is not text.
@@ -50,19 +52,7 @@ fn unescaped(name: &str) -> Option<PathBuf> {
             bytes.push(byte);
         }
     }
-    path_of(bytes)
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere not all bytes are a name")]
-fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStringExt as _;
-    Some(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
-    String::from_utf8(bytes).ok().map(PathBuf::from)
+    Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
 /// The path that a name in an archive means, if it is below the folder in every reading.

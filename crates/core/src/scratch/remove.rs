@@ -1,8 +1,11 @@
 //! Removes a folder whatever an agent has done to it: read-only folders, links, files that appear meanwhile.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
+
+use crate::files::{FileKind, Walk};
 
 /// How often to try; something that survived may still be writing.
 const ATTEMPTS: u32 = 5;
@@ -28,28 +31,22 @@ pub fn remove_tree(root: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(not(unix))]
-fn open_folders(_: &Path) {}
-
 /// Lets us into every folder of a tree. What fails shows when the tree is removed.
-#[cfg(unix)]
 fn open_folders(root: &Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let is_folder = fs_err::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
-        if !is_folder {
-            continue;
-        }
-        let _ = fs_err::set_permissions(&folder, std::fs::Permissions::from_mode(0o700));
-        let entries = fs_err::read_dir(&folder).into_iter().flatten().flatten();
-        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        folders.extend(below.map(|entry| entry.path()));
+    let open = |folder: &Path| {
+        let _ = fs_err::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
+    };
+    if !fs_err::symlink_metadata(root).is_ok_and(|data| data.is_dir()) {
+        return;
+    }
+    open(root);
+    // A folder is listed after it was handed out, and so after it was opened.
+    for entry in Walk::new(root).flatten().filter(|entry| entry.kind == FileKind::Folder) {
+        open(&root.join(entry.path));
     }
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::Path;

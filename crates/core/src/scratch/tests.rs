@@ -3,7 +3,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Hold, PrivateFolder, home};
+use super::{Hold, PrivateFolder, home, user};
 
 fn mode(path: &Path) -> u32 {
     fs_err::symlink_metadata(path).unwrap().permissions().mode() & 0o777
@@ -27,7 +27,7 @@ fn old_leftover(home: &Path, name: &str) -> (PathBuf, File) {
 /// A home that is there before the first folder of this process is made.
 fn with_home() -> (tempfile::TempDir, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
-    let home = home::open(&fs_err::canonicalize(temporary.path()).unwrap()).unwrap();
+    let home = home(&fs_err::canonicalize(temporary.path()).unwrap()).unwrap();
     (temporary, home)
 }
 
@@ -117,7 +117,7 @@ fn a_folder_of_somebody_else_is_not_used() {
     fs_err::remove_file(&home).unwrap();
     fs_err::create_dir(&home).unwrap();
     // Only root can give a folder away.
-    if home::user() == 0 {
+    if user() == 0 {
         chown(&home, Some(1), None).unwrap();
         assert!(refused().contains("let TMPDIR name a folder of your own"), "{}", refused());
         chown(&home, Some(0), None).unwrap();

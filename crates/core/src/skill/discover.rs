@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folder::{FileEntry, FileKind, Folder};
 use super::ignored::Ignored;
 use super::listing::Entries;
+use super::{FileEntry, FileKind, Folder};
 use super::{SKILL_MD, Skill, State, is_skill_md};
 
 /// Below this depth nothing is looked for: a tree that deep is a mistake or an attack.

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use super::front_matter::{self, FrontMatter, Parts};
 use super::markdown::Markdown;
-use super::outline::Outline;
 use super::trace::{Trace, traces};
 use crate::text::Span;
 use crate::yaml::{Entry, Mapping};
@@ -38,7 +37,6 @@ pub struct Document {
     pub not_utf8_at: Option<usize>,
     pub parts: Parts,
     markdown: OnceCell<Markdown>,
-    outline: OnceCell<Outline>,
     traces: OnceCell<Vec<Trace>>,
 }
 
@@ -100,7 +98,6 @@ impl Document {
             not_utf8_at,
             parts,
             markdown: OnceCell::new(),
-            outline: OnceCell::new(),
             traces: OnceCell::new(),
         }
     }
@@ -127,12 +124,7 @@ impl Document {
         self.traces.get_or_init(|| traces(&self.text))
     }
 
-    /// The headings, fences and links of the body, on first use.
-    pub fn outline(&self) -> &Outline {
-        self.outline.get_or_init(|| Outline::of(self.body(), self.parts.body.start))
-    }
-
-    /// The body parsed as Markdown, on first use: most rules can tell from the bytes that they need not look.
+    /// The body parsed as Markdown, on first use, once for all rules.
     pub fn markdown(&self) -> &Markdown {
         self.markdown.get_or_init(|| Markdown::parse(self.body(), self.parts.body.start))
     }

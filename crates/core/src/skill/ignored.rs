@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::FileKind;
 use super::discover::Ignore;
-use super::folder::FileKind;
 use super::listing::Entries;
 
 /// Version control's own folders: never looked into.

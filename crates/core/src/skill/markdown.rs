@@ -1,4 +1,4 @@
-//! What the rules want to know of a Markdown body: links, headings, code fences that never close.
+//! What rules and checks want to know of a Markdown text: links, headings, code fences that never close.
 //!
 //! Parsing follows CommonMark, so that a link in a code block is not a link.
 
@@ -12,6 +12,8 @@ pub struct Markdown {
     /// Links, images and link definitions.
     pub links: Vec<Link>,
     pub headings: Vec<Heading>,
+    /// Lines like `##Title`: no headings for want of a space, and meant as such.
+    pub near_headings: Vec<Heading>,
     /// Where code is: blocks and inline.
     pub code: Vec<Span>,
     /// The opening line of a fence that is never closed.
@@ -27,22 +29,36 @@ pub struct Link {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Heading {
+    /// 1 to 6.
+    pub level: usize,
+    /// Without markup, on one line.
     pub text: String,
+    /// Its lines, without the last line break.
     pub span: Span,
 }
 
 impl Markdown {
     /// Parses a body that starts at byte `base` of its file.
     pub fn parse(body: &str, base: usize) -> Self {
-        let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+        Self::read(body, base, Options::empty())
+    }
+
+    /// Parses a whole file, which may have front matter.
+    pub fn parse_file(text: &str) -> Self {
+        Self::read(text, 0, Options::ENABLE_YAML_STYLE_METADATA_BLOCKS)
+    }
+
+    fn read(body: &str, base: usize, options: Options) -> Self {
+        let options = options | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         let parser = Parser::new_ext(body, options);
         let mut found = Self::default();
         for (_, definition) in parser.reference_definitions().iter() {
             let span = Span::from(definition.span.clone()).shifted(base);
             found.links.push(Link { target: definition.dest.to_string(), span });
         }
-        let mut heading: Option<String> = None;
+        let mut heading: Option<Heading> = None;
         for (event, range) in parser.into_offset_iter() {
+            let lines = body[range.clone()].trim_end().len();
             let span = Span::from(range).shifted(base);
             match event {
                 Event::Start(
@@ -51,23 +67,21 @@ impl Markdown {
                     found.links.push(Link { target: dest_url.to_string(), span });
                 }
                 Event::Start(Tag::CodeBlock(_)) => found.code.push(span),
-                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-                Event::End(TagEnd::Heading(_)) => {
-                    if let Some(text) = heading.take() {
-                        found.headings.push(Heading { text, span });
-                    }
+                Event::Start(Tag::Heading { level, .. }) => {
+                    let span = Span::new(span.start, span.start + lines);
+                    heading = Some(Heading { level: level as usize, text: String::new(), span });
                 }
+                Event::End(TagEnd::Heading(_)) => found.headings.extend(heading.take()),
                 Event::Code(text) => {
                     found.code.push(span);
-                    if let Some(heading) = &mut heading {
-                        heading.push_str(&text);
-                    }
+                    add(&mut heading, &text);
                 }
-                Event::Text(text) => {
-                    if let Some(heading) = &mut heading {
-                        heading.push_str(&text);
-                    }
+                Event::Text(text) if heading.is_none() && text.starts_with('#') => {
+                    let near = near_heading(body, span.start - base, base);
+                    found.near_headings.extend(near.filter(|_| !found.is_code(span.start)));
                 }
+                Event::Text(text) => add(&mut heading, &text),
+                Event::SoftBreak | Event::HardBreak => add(&mut heading, " "),
                 _ => {}
             }
         }
@@ -77,11 +91,42 @@ impl Markdown {
         found
     }
 
+    /// The headings whose text is wanted, those included that were only meant as one.
+    pub fn headings_where(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<&Heading> {
+        let all = self.headings.iter().chain(&self.near_headings);
+        let mut found: Vec<_> = all.filter(|heading| is_wanted(&heading.text)).collect();
+        found.sort_by_key(|heading| heading.span.start);
+        found
+    }
+
     /// Whether byte `offset` of the file is inside code.
     pub fn is_code(&self, offset: usize) -> bool {
         // Code does not nest, so the spans are in order and the last one before decides.
         let before = self.code.partition_point(|span| span.start <= offset);
         self.code[..before].last().is_some_and(|span| offset < span.end)
+    }
+}
+
+/// The line from byte `start` of a body on, when it is `##Title`, perhaps in a quote.
+fn near_heading(body: &str, start: usize, base: usize) -> Option<Heading> {
+    // Looking back further would be slow on an endless line.
+    let before = &body[body.floor_char_boundary(start.saturating_sub(64))..start];
+    if !before.trim_end_matches([' ', '\t', '>']).ends_with(['\n', '\r']) && start > 0 {
+        return None;
+    }
+    let line = body[start..].lines().next().unwrap_or_default().trim_end();
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    (level <= 6 && !text.is_empty()).then(|| Heading {
+        level,
+        text: text.trim_matches(['*', '_', ' ']).to_owned(),
+        span: Span::new(start, start + line.len()).shifted(base),
+    })
+}
+
+fn add(heading: &mut Option<Heading>, text: &str) {
+    if let Some(heading) = heading {
+        heading.text.push_str(text);
     }
 }
 
@@ -138,7 +183,11 @@ mod tests {
         let markdown = Markdown::parse("# When to *use*\n\nx\n\nSetext `a`\n---\n", 10);
         let texts: Vec<_> = markdown.headings.iter().map(|h| h.text.as_str()).collect();
         assert_eq!(texts, ["When to use", "Setext a"]);
-        assert_eq!(markdown.headings[0].span.start, 10);
+        assert_eq!(markdown.headings[0].span, Span::new(10, 25));
+        let near = Markdown::parse("a\n##**When** to\n\n`x`#y\n\n    ##code\n", 0);
+        assert!(near.headings.is_empty());
+        let meant: Vec<_> = near.headings_where(|_| true).iter().map(|h| h.span).collect();
+        assert_eq!(meant, [Span::new(2, 15)]);
     }
 
     #[test]

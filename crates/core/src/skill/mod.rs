@@ -10,15 +10,15 @@ pub mod front_matter;
 mod ignored;
 mod listing;
 pub mod markdown;
-pub mod outline;
 pub mod repair;
 pub mod trace;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+pub use crate::files::{FileEntry, FileKind};
 pub use document::{Document, DocumentError, MAX_BYTES, SKILL_MD};
-pub use folder::{FileEntry, FileKind, Folder};
+pub use folder::Folder;
 pub(crate) use listing::Entries;
 
 /// A skill as found on disk.

@@ -9,12 +9,11 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 /// What is looked for. Each needle starts with three characters that are rare in prose and code: that is what makes
 /// the search quick.
-pub const NEEDLES: [&str; 20] = [
+pub const NEEDLES: [&str; 19] = [
     HOME_FOLDERS[0],
     HOME_FOLDERS[1],
     HOME_FOLDERS[2],
     BASE64,
-    FILE_ADDRESS,
     PRIVATE_KEY,
     "AKIA",
     "ASIA",
@@ -37,9 +36,6 @@ pub const HOME_FOLDERS: [&str; 3] = ["/Users/", ":\\Users\\", "/home/"];
 
 /// The end of the command `base64`, because `bas` is the start of `bash`.
 pub const BASE64: &str = "se64 ";
-
-/// A link to a file in angle brackets.
-pub const FILE_ADDRESS: &str = "<file:";
 
 /// In the first line of a private key, after its dashes, because tables are full of dashes.
 pub const PRIVATE_KEY: &str = "-BEGIN ";

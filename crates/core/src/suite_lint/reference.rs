@@ -20,6 +20,7 @@ use crate::check::{
     CheckContext, CheckError, CompiledChecks, ScriptCall, ScriptEnd, ScriptError, ScriptOutcome,
     ScriptRunner, compile, evaluate,
 };
+use crate::files::copy_folder;
 use crate::scratch::PrivateFolder;
 
 /// Why the trial could not be made.
@@ -299,24 +300,6 @@ fn idle_transcript() -> Transcript {
         cut: None,
     };
     Transcript { header: TranscriptHeader::new("idle", "none"), end, events: Vec::new() }
-}
-
-/// Files and folders; links are not followed and not copied.
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    let mut folders = vec![(from.to_owned(), to.to_owned())];
-    while let Some((from, to)) = folders.pop() {
-        fs_err::create_dir_all(&to)?;
-        for entry in fs_err::read_dir(&from)? {
-            let entry = entry?;
-            let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
-            if kind.is_dir() {
-                folders.push((entry.path(), target));
-            } else if kind.is_file() {
-                fs_err::copy(entry.path(), target)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Scripts where nobody runs them: their checks are left out.

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::Checked;
+use crate::files::{Durability, replace};
 use crate::finding::Fix;
 use crate::skill::{FileKind, SKILL_MD};
 use crate::text::Span;
@@ -112,13 +113,11 @@ pub fn apply(planned: &Planned) -> Result<(), FixError> {
     if fs_err::read(&planned.file).map_err(io)? != planned.before.as_bytes() {
         return Err(FixError::Changed { file: planned.file.clone() });
     }
-    let folder = planned.file.parent().unwrap_or(Path::new("."));
-    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-    temporary.write_all(planned.after.as_bytes()).map_err(io)?;
-    temporary.as_file().set_permissions(metadata.permissions()).map_err(io)?;
-    temporary.as_file().sync_all().map_err(io)?;
-    temporary.persist(&planned.file).map_err(|error| io(error.error))?;
-    Ok(())
+    let write = |file: &mut std::fs::File| {
+        file.set_permissions(metadata.permissions())?;
+        file.write_all(planned.after.as_bytes())
+    };
+    replace(&planned.file, Durability::Synced, write).map_err(io)
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Checks every skill below some paths, in parallel, and puts the results out in order.
 //!
-//! One thread walks the folders, several check, the caller's thread writes. Skills travel in numbered batches;
-//! the walker may be only a few batches ahead of what was written, so memory does not grow with the number of
-//! skills, however unevenly the work falls.
+//! ```text
+//! walk -- batches --> several threads check -- each batch has a channel of its own --> the caller's thread writes
+//!   \------- the receivers of those channels, in order; only so many may wait --------/
+//! ```
+//!
+//! The walker may be only a few batches ahead of what was written, so memory does not grow with the number of skills,
+//! however unevenly the work falls.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,43 +85,39 @@ impl Job<'_> {
 /// Checks all and writes the report.
 pub fn run(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Done> {
     let printed = AtomicUsize::new(0);
-    let window = (job.threads.max(1) + 1) * AHEAD;
-    let (to_check, work) = sync_channel::<Batch>(window);
+    let threads = job.threads.max(1);
+    let (to_check, work) = channel();
+    let (in_order, batches) = sync_channel((threads + 1) * AHEAD);
     let work = Mutex::new(work);
-    let (to_write, results) = channel::<Results>();
-    let (permit, permits) = sync_channel::<()>(window);
-    for _ in 0..window {
-        // The channel holds exactly this many.
-        let _ = permit.try_send(());
-    }
     std::thread::scope(|scope| {
-        scope.spawn(move || walk(job, &to_check, &permits));
-        for _ in 0..job.threads.max(1) {
-            let (to_write, work, printed) = (to_write.clone(), &work, &printed);
-            scope.spawn(move || check(job, work, &to_write, printed));
+        scope.spawn(move || walk(job, &to_check, &in_order));
+        for _ in 0..threads {
+            scope.spawn(|| check(job, &work, &printed));
         }
-        drop(to_write);
         let mut writer = Writer::new(job, out, &printed);
-        let written = writer.run(&results, &permit);
-        // Without permits the walker stops, and with it everything else.
-        drop((permit, results));
+        let written = batches.iter().try_for_each(|batch: Receiver<Results>| {
+            batch.iter().try_for_each(|results| writer.batch(results))
+        });
+        // With nobody to take them the walker stops, and with it everything else.
+        drop(batches);
         written.and_then(|()| writer.close())
     })
 }
 
+/// Skills to check, and where to put what was found.
 struct Batch {
-    number: usize,
     scope: Scope,
     found: Vec<Found>,
+    results: Sender<Results>,
 }
 
 struct Results {
-    number: usize,
     scope: Scope,
     pieces: Vec<Piece>,
 }
 
 /// The outcome for one skill.
+#[derive(Default)]
 struct Piece {
     full: String,
     brief: Option<String>,
@@ -130,24 +129,23 @@ struct Piece {
     entry: Option<Entry>,
 }
 
-fn walk(job: &Job<'_>, to_check: &SyncSender<Batch>, permits: &Receiver<()>) {
+fn walk(job: &Job<'_>, to_check: &Sender<Batch>, in_order: &SyncSender<Receiver<Results>>) {
     let mut batch = Vec::with_capacity(BATCH);
     let mut scope = Scope::ManySkills;
-    let mut number = 0;
-    let mut send = |found: Vec<Found>, scope| {
-        let sent = permits.recv().is_ok() && to_check.send(Batch { number, scope, found }).is_ok();
-        number += 1;
-        sent
+    let send = |found: &mut Vec<Found>, scope| {
+        let (results, receiver) = channel();
+        let found = std::mem::replace(found, Vec::with_capacity(BATCH));
+        in_order.send(receiver).is_ok() && to_check.send(Batch { scope, found, results }).is_ok()
     };
+    let mut open = true;
     for path in job.paths {
-        let mut open = true;
         find(path, job.ignore, &mut |found| {
             if job.paths.len() == 1 && found.is_given_path(path) {
                 scope = Scope::OneSkill;
             }
             batch.push(found);
             if batch.len() == BATCH {
-                open = send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)), scope);
+                open = send(&mut batch, scope);
             }
             open
         });
@@ -156,29 +154,22 @@ fn walk(job: &Job<'_>, to_check: &SyncSender<Batch>, permits: &Receiver<()>) {
         }
     }
     if !batch.is_empty() {
-        send(batch, scope);
+        send(&mut batch, scope);
     }
 }
 
-fn check(
-    job: &Job<'_>,
-    work: &Mutex<Receiver<Batch>>,
-    to_write: &Sender<Results>,
-    printed: &AtomicUsize,
-) {
+fn check(job: &Job<'_>, work: &Mutex<Receiver<Batch>>, printed: &AtomicUsize) {
     let among_others = job.among_others();
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Batch { number, scope, found }) = next else { return };
+        let Ok(Batch { scope, found, results }) = next else { return };
         let policy = match scope {
             Scope::OneSkill => job.policy,
             Scope::ManySkills => &among_others,
         };
         let pieces = found.into_iter().map(|found| piece(job, policy, found, scope, printed));
-        let pieces = pieces.collect();
-        if to_write.send(Results { number, scope, pieces }).is_err() {
-            return;
-        }
+        // Nobody listens any more when the output is broken.
+        let _ = results.send(Results { scope, pieces: pieces.collect() });
     }
 }
 
@@ -190,15 +181,7 @@ fn piece(
     printed: &AtomicUsize,
 ) -> Piece {
     let mut checked = Checked::new(found.read(), policy);
-    let mut piece = Piece {
-        full: String::new(),
-        brief: None,
-        totals: Totals::default(),
-        findings: 0,
-        fixed: 0,
-        failed: None,
-        entry: None,
-    };
+    let mut piece = Piece::default();
     match job.fixing {
         Fixing::Off => {}
         Fixing::On => checked = fixed(policy, checked, &mut piece),
@@ -214,18 +197,22 @@ fn piece(
     }
     piece.totals.add(&checked);
     piece.findings = checked.findings.len();
-    if job.fixing == Fixing::DryRun {
-        return piece;
-    }
-    if job.renderer.is_brief_when_long() {
-        piece.brief = Some(job.renderer.skill(&checked, scope, Detail::Line));
+    if job.fixing != Fixing::DryRun {
         // The writer's count only grows, so whatever it will want in full is still small enough here.
-        if printed.load(Ordering::Relaxed) >= FULL_FINDINGS {
-            return piece;
+        let is_full = printed.load(Ordering::Relaxed) < FULL_FINDINGS;
+        piece.render(job, &checked, scope, is_full);
+    }
+    piece
+}
+
+impl Piece {
+    fn render(&mut self, job: &Job<'_>, checked: &Checked, scope: Scope, is_full: bool) {
+        let has_brief = job.renderer.is_brief_when_long();
+        self.brief = has_brief.then(|| job.renderer.skill(checked, scope, Detail::Line));
+        if is_full || !has_brief {
+            self.full = job.renderer.skill(checked, scope, Detail::Full);
         }
     }
-    piece.full = job.renderer.skill(&checked, scope, Detail::Full);
-    piece
 }
 
 /// What is to be said about a folder of skills, if anything.
@@ -244,18 +231,10 @@ fn folder_piece(job: &Job<'_>, group: Group) -> Option<Piece> {
     let state = State::NoSkillMd { near: Vec::new() };
     let skill = Skill { path: group.folder, state, files: Vec::new() };
     let checked = Checked { skill, findings: vec![finding] };
-    let mut totals = Totals::default();
-    totals.add_findings(&checked);
-    let render = |detail| job.renderer.skill(&checked, Scope::ManySkills, detail);
-    Some(Piece {
-        full: render(Detail::Full),
-        brief: job.renderer.is_brief_when_long().then(|| render(Detail::Line)),
-        totals,
-        findings: 1,
-        fixed: 0,
-        failed: None,
-        entry: None,
-    })
+    let mut piece = Piece { findings: 1, ..Piece::default() };
+    piece.totals.add_findings(&checked);
+    piece.render(job, &checked, Scope::ManySkills, true);
+    Some(piece)
 }
 
 /// Fixes, reads and checks again until nothing can be fixed.
@@ -289,22 +268,9 @@ impl<'a> Writer<'a> {
         Self { job, out, printed, scope: None, pieces: 0, done: Done::default(), groups }
     }
 
-    fn run(&mut self, results: &Receiver<Results>, permit: &SyncSender<()>) -> io::Result<()> {
-        let mut waiting = BTreeMap::new();
-        let mut next = 0;
-        for result in results {
-            waiting.insert(result.number, result);
-            while let Some(result) = waiting.remove(&next) {
-                next += 1;
-                self.open(result.scope)?;
-                for piece in result.pieces {
-                    self.piece(piece)?;
-                }
-                // The walker may be gone already.
-                let _ = permit.try_send(());
-            }
-        }
-        Ok(())
+    fn batch(&mut self, results: Results) -> io::Result<()> {
+        self.open(results.scope)?;
+        results.pieces.into_iter().try_for_each(|piece| self.piece(piece))
     }
 
     fn open(&mut self, scope: Scope) -> io::Result<()> {

@@ -1,19 +1,11 @@
-//! What belongs to a version: the files of a skill, listed, hashed and copied; never followed out of its folder.
-//!
-//! A [`Content`] is a sorted list of entries below a root. The one invariant: its hash names what a copy would hold and
-//! nothing else, and a copy is hashed on the way, so that a file which changes meanwhile cannot go unnoticed.
+//! What belongs to a version of a skill.
 
-use std::fmt;
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-
-use sha2::{Digest as _, Sha256};
+use std::path::Path;
 
 use super::VersionError;
-use super::platform::{self, FileMode};
+use crate::files::Content;
 use crate::skill::discover::{self, Found, Ignore, MAX_FILES};
-use crate::skill::{FileEntry, FileKind, SKILL_MD, Skill};
-use crate::text::hex;
+use crate::skill::{FileKind, SKILL_MD};
 
 /// Folders and files that tools and systems leave behind, wherever they are.
 const JUNK: [&str; 6] =
@@ -22,209 +14,37 @@ const JUNK: [&str; 6] =
 /// The same by their endings.
 const JUNK_ENDINGS: [&str; 4] = [".pyc", ".swp", ".orig", "~"];
 
-/// The hash of a content: `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContentHash(String);
-
-impl ContentHash {
-    fn new(digest: impl AsRef<[u8]>) -> Self {
-        Self(format!("sha256:{}", hex(digest)))
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+/// The files of a skill that is being worked on: nothing that git ignores, no junk.
+pub(crate) fn of_skill(skill: &Path) -> Result<Content, VersionError> {
+    read(skill, Ignore::Respected)
 }
 
-impl fmt::Display for ContentHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// The files of a stored version. What git ignores says nothing here: many people ignore whole workspaces.
+pub(crate) fn of_version(folder: &Path) -> Result<Content, VersionError> {
+    read(folder, Ignore::Disregarded)
 }
 
-/// The files of a skill or of one of its versions.
-#[derive(Debug)]
-pub(crate) struct Content {
-    root: PathBuf,
-    entries: Vec<Entry>,
-    /// What cannot be kept: links that lead out, pipes and the like.
-    pub(crate) left_out: Vec<PathBuf>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) path: PathBuf,
-    pub(crate) kind: EntryKind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum EntryKind {
-    File { mode: FileMode },
-    Link { target: PathBuf },
-}
-
-impl Content {
-    /// The files of a skill that is being worked on: nothing that git ignores, no junk.
-    pub(crate) fn of_skill(skill: &Path) -> Result<Self, VersionError> {
-        Self::new(skill, Ignore::Respected)
-    }
-
-    /// The files of a stored version. What git ignores says nothing here: many people ignore whole workspaces.
-    pub(crate) fn of_version(folder: &Path) -> Result<Self, VersionError> {
-        Self::new(folder, Ignore::Disregarded)
-    }
-
-    fn new(root: &Path, ignore: Ignore) -> Result<Self, VersionError> {
-        let mut found = None;
-        discover::find(root, ignore, &mut |first| {
-            found = Some(first);
-            false
-        });
-        let files = match found {
-            Some(Found::Folder(folder)) => folder.files,
-            Some(Found::Broken(Skill { .. })) | None => Vec::new(),
-        };
-        if !files.iter().any(|file| file.path == Path::new(SKILL_MD) && file.kind == FileKind::File)
-        {
-            return Err(VersionError::NoSkill { path: root.to_owned() });
+fn read(root: &Path, ignore: Ignore) -> Result<Content, VersionError> {
+    let mut files = Vec::new();
+    discover::find(root, ignore, &mut |found| {
+        if let Found::Folder(folder) = found {
+            files = folder.files;
         }
-        if files.len() >= MAX_FILES {
-            return Err(VersionError::TooManyFiles { path: root.to_owned(), limit: MAX_FILES });
-        }
-        let mut content = Self { root: root.to_owned(), entries: Vec::new(), left_out: Vec::new() };
-        for file in files.into_iter().filter(|file| !is_junk(&file.path)) {
-            content.take(file)?;
-        }
-        content.entries.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(content)
+        false
+    });
+    if !files.iter().any(|file| file.path == Path::new(SKILL_MD) && file.kind == FileKind::File) {
+        return Err(VersionError::NoSkill { path: root.to_owned() });
     }
-
-    fn take(&mut self, file: FileEntry) -> Result<(), VersionError> {
-        let full = self.root.join(&file.path);
-        let kind = match file.kind {
-            FileKind::Folder => {
-                // A listing passes over a folder that it may not read; a version without it would be a loss.
-                fs_err::read_dir(&full).map_err(VersionError::Io)?;
-                return Ok(());
-            }
-            FileKind::File => {
-                Some(EntryKind::File { mode: platform::mode_of(&full).map_err(VersionError::Io)? })
-            }
-            FileKind::Link => {
-                link_inside(&self.root, &file.path).map(|target| EntryKind::Link { target })
-            }
-            FileKind::Other => None,
-        };
-        match kind {
-            Some(kind) => self.entries.push(Entry { path: file.path, kind }),
-            None => self.left_out.push(file.path),
-        }
-        Ok(())
+    if files.len() >= MAX_FILES {
+        return Err(VersionError::TooManyFiles { path: root.to_owned(), limit: MAX_FILES });
     }
-
-    /// The entries, sorted by path.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
+    let (folders, files): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| file.kind == FileKind::Folder);
+    for folder in folders.iter().filter(|folder| !is_junk(&folder.path)) {
+        // A listing passes over a folder that it may not read; a version without it would be a loss.
+        fs_err::read_dir(root.join(&folder.path))?;
     }
-
-    pub(crate) fn entry(&self, path: &Path) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.path == path)
-    }
-
-    pub(crate) fn place(&self, entry: &Entry) -> PathBuf {
-        self.root.join(&entry.path)
-    }
-
-    /// The hash of what a copy would hold.
-    pub(crate) fn hash(&self) -> Result<ContentHash, VersionError> {
-        self.each(&mut |_| Ok(None)).map_err(VersionError::Io)
-    }
-
-    /// The same without the evals: what an agent gets to see.
-    pub(crate) fn without_evals(mut self) -> Self {
-        self.entries.retain(|entry| !entry.path.starts_with("evals"));
-        self
-    }
-
-    /// The hash of one entry alone.
-    pub(crate) fn hash_of(&self, entry: &Entry) -> Result<ContentHash, VersionError> {
-        let alone =
-            Self { root: self.root.clone(), entries: vec![entry.clone()], left_out: Vec::new() };
-        alone.hash()
-    }
-
-    /// Copies everything into a folder where nothing of it is yet; gives the hash of what was copied.
-    pub(crate) fn copy(&self, target: &Path) -> Result<ContentHash, VersionError> {
-        let copied = self.each(&mut |entry| {
-            let to = target.join(&entry.path);
-            if let Some(parent) = to.parent() {
-                fs_err::create_dir_all(parent)?;
-            }
-            match &entry.kind {
-                EntryKind::Link { target } => platform::link(target, &to).map(|()| None),
-                // Never overwrites and never goes through a link.
-                EntryKind::File { mode } => platform::create_file(&to, *mode).map(Some),
-            }
-        });
-        copied.map_err(VersionError::Io)
-    }
-
-    /// Hashes every entry, and writes the bytes of each file to where `begin` says.
-    fn each(
-        &self,
-        begin: &mut dyn FnMut(&Entry) -> io::Result<Option<fs_err::File>>,
-    ) -> io::Result<ContentHash> {
-        let mut hasher = Sha256::new();
-        for entry in &self.entries {
-            let path = entry.path.as_os_str().as_encoded_bytes();
-            let mut head = |kind: &str, length: u64| {
-                hasher.update(format!("{kind} {} {length}\n", path.len()));
-                hasher.update(path);
-            };
-            let copy = begin(entry)?;
-            match &entry.kind {
-                EntryKind::Link { target } => {
-                    let target = target.as_os_str().as_encoded_bytes();
-                    head("link", target.len() as u64);
-                    hasher.update(target);
-                }
-                EntryKind::File { mode } => {
-                    let mut file = platform::open_file(&self.place(entry))?;
-                    let length = file.metadata()?.len();
-                    head(mode.name(), length);
-                    pass_on(&mut file, length, &mut hasher, copy)?;
-                }
-            }
-        }
-        Ok(ContentHash::new(hasher.finalize()))
-    }
-}
-
-/// Hashes a file of a known length and writes it on; a copy is on the disk when this returns.
-fn pass_on(
-    file: &mut fs_err::File,
-    length: u64,
-    hasher: &mut Sha256,
-    mut copy: Option<fs_err::File>,
-) -> io::Result<()> {
-    let mut buffer = vec![0; 64 * 1024];
-    let mut total = 0;
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            break;
-        }
-        total += count as u64;
-        hasher.update(&buffer[..count]);
-        if let Some(copy) = &mut copy {
-            copy.write_all(&buffer[..count])?;
-        }
-    }
-    if total != length {
-        let message = format!("{} is being written to", file.path().display());
-        return Err(io::Error::other(message));
-    }
-    copy.map_or(Ok(()), |copy| copy.sync_all())
+    Ok(Content::new(root, &files, |path| !is_junk(path))?)
 }
 
 /// Whether a path is something that a tool or a system left behind.
@@ -237,34 +57,10 @@ pub(crate) fn is_junk(path: &Path) -> bool {
     })
 }
 
-/// Where a link leads, when that is a file below the root, written in a way that stays below any root.
-pub(crate) fn link_inside(root: &Path, path: &Path) -> Option<PathBuf> {
-    let target = fs_err::read_link(root.join(path)).ok().filter(|target| target.is_relative())?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    normal(&folder.join(&target))?;
-    let real_root = fs_err::canonicalize(root).ok()?;
-    let real = fs_err::canonicalize(root.join(path)).ok()?;
-    real.starts_with(&real_root).then_some(target)
-}
-
-/// A relative path without `.` and `..`; nothing when it leaves its root on the way.
-fn normal(path: &Path) -> Option<PathBuf> {
-    use std::path::Component;
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => normal.push(name),
-            Component::CurDir => {}
-            Component::ParentDir if normal.pop() => {}
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    Some(normal)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::Durability;
 
     fn skill(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -292,7 +88,7 @@ mod tests {
             ("a/note.md~", "x"),
             ("evals/evals.json", "{}"),
         ]);
-        let content = Content::of_skill(folder.path()).unwrap();
+        let content = of_skill(folder.path()).unwrap();
         assert_eq!(paths(&content), [".gitignore", "SKILL.md", "evals/evals.json"]);
     }
 
@@ -311,21 +107,19 @@ mod tests {
         ] {
             symlink(target, root.join(name)).unwrap();
         }
-        let content = Content::of_skill(root).unwrap();
+        let content = of_skill(root).unwrap();
         assert_eq!(paths(&content), ["SKILL.md", "inside", "sub/a.md", "sub/up"]);
         assert_eq!(content.left_out.len(), 3);
         let target = tempfile::tempdir().unwrap();
-        let copied = content.copy(target.path()).unwrap();
+        let copied = content.copy(target.path(), Durability::Renamed).unwrap();
         assert_eq!(copied, content.hash().unwrap());
-        assert_eq!(copied, Content::of_version(target.path()).unwrap().hash().unwrap());
+        assert_eq!(copied, of_version(target.path()).unwrap().hash().unwrap());
         assert_eq!(fs_err::read_to_string(target.path().join("inside")).unwrap(), "a");
     }
 
     #[test]
     fn a_hash_depends_on_names_and_bytes() {
-        let hash = |files: &[(&str, &str)]| {
-            Content::of_skill(skill(files).path()).unwrap().hash().unwrap()
-        };
+        let hash = |files: &[(&str, &str)]| of_skill(skill(files).path()).unwrap().hash().unwrap();
         let one = hash(&[("SKILL.md", "x"), ("a", "bc")]);
         assert_eq!(one, hash(&[("SKILL.md", "x"), ("a", "bc")]));
         assert_ne!(one, hash(&[("SKILL.md", "x"), ("ab", "c")]));
@@ -336,7 +130,7 @@ mod tests {
     #[test]
     fn a_folder_without_skill_md_is_no_skill() {
         let folder = skill(&[("README.md", "x")]);
-        let error = Content::of_skill(folder.path()).unwrap_err();
+        let error = of_skill(folder.path()).unwrap_err();
         assert!(matches!(error, VersionError::NoSkill { .. }), "{error}");
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::content::{Content, Entry, EntryKind};
 use super::{VersionError, VersionNumber, VersionStore};
+use crate::files::{Content, ContentEntry, ContentKind};
 
 /// Larger files are only said to differ.
 const MAX_BYTES: u64 = 1 << 20;
@@ -73,21 +73,21 @@ fn file_diff(before: &Side, after: &Side, names: &(String, String)) -> String {
 fn side(content: &Content, path: &Path) -> Result<Side, VersionError> {
     let Some(entry) = content.entry(path) else { return Ok(Side::Absent) };
     match &entry.kind {
-        EntryKind::Link { target } => {
+        ContentKind::Link { target } => {
             Ok(Side::Opaque(target.as_os_str().as_encoded_bytes().to_vec()))
         }
-        EntryKind::File { .. } => file_side(content, entry),
+        ContentKind::File { .. } => file_side(entry),
+        ContentKind::Folder => Ok(Side::Absent),
     }
 }
 
-fn file_side(content: &Content, entry: &Entry) -> Result<Side, VersionError> {
-    let place = content.place(entry);
-    let size = fs_err::metadata(&place).map_err(VersionError::Io)?.len();
+fn file_side(entry: &ContentEntry) -> Result<Side, VersionError> {
+    let size = fs_err::metadata(&entry.place)?.len();
     if size > MAX_BYTES {
-        let hash = content.hash_of(entry)?;
+        let hash = entry.hash()?;
         return Ok(Side::Opaque(hash.as_str().as_bytes().to_vec()));
     }
-    let bytes = fs_err::read(&place).map_err(VersionError::Io)?;
+    let bytes = fs_err::read(&entry.place)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Side::Text(text),
         Ok(text) => Side::Opaque(text.into_bytes()),
@@ -104,7 +104,7 @@ mod tests {
         for (path, bytes) in files {
             fs_err::write(folder.path().join(path), bytes).unwrap();
         }
-        let content = Content::of_version(folder.path()).unwrap();
+        let content = super::super::of_version(folder.path()).unwrap();
         (folder, content)
     }
 

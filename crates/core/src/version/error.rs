@@ -90,7 +90,7 @@ pub enum VersionError {
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     #[error("{0}; nothing was changed")]
-    Io(#[source] io::Error),
+    Io(#[from] io::Error),
 }
 
 impl VersionError {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use skillgauge_format::cases::{History, Version};
 use skillgauge_format::{LIMITS, ReadError, read};
 
-use super::content::{Content, ContentHash};
-use super::{VersionError, VersionNumber, VersionStore, platform};
+use super::content;
+use super::{VersionError, VersionNumber, VersionStore};
+use crate::files::{ContentHash, sync_folder};
 use crate::workspace::write_json;
 
 /// The field of ours in the history that names the skill.
@@ -131,24 +132,24 @@ impl VersionStore {
             return Ok(hash.to_owned());
         }
         let folder = self.folder(VersionNumber(version.version));
-        Ok(Content::of_version(&folder)?.hash()?.as_str().to_owned())
+        Ok(content::of_version(&folder)?.hash()?.as_str().to_owned())
     }
 
     /// Replaces the history: the old one is there until the new one is complete and on the disk.
     pub(super) fn save(&self, history: &History) -> Result<(), VersionError> {
         write_json(&self.history_path(), history)?;
-        platform::sync_folder(self.root()).map_err(VersionError::Io)
+        Ok(sync_folder(self.root())?)
     }
 }
 
 /// The hash of a skill that is being worked on, evals excluded: what the gradings of its runs are bound to.
 pub fn hash_of_skill(skill: &Path) -> Result<String, VersionError> {
-    Ok(Content::of_skill(skill)?.without_evals().hash()?.as_str().to_owned())
+    Ok(content::of_skill(skill)?.without("evals").hash()?.as_str().to_owned())
 }
 
 /// The same of the folder of a stored version.
 pub fn hash_of_version(folder: &Path) -> Result<String, VersionError> {
-    Ok(Content::of_version(folder)?.without_evals().hash()?.as_str().to_owned())
+    Ok(content::of_version(folder)?.without("evals").hash()?.as_str().to_owned())
 }
 
 /// A link in a place where only our own folders and files should be.

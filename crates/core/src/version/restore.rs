@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use skillgauge_format::cases::History;
 
-use super::content::{Content, Entry, EntryKind};
+use super::content;
 use super::staging::Staging;
 use super::{Snapshot, Stamp, VersionError, VersionNumber, VersionStore};
+use crate::files::{Content, ContentEntry, ContentKind, Durability, FileKind, Walk};
 
 /// What became of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ impl VersionStore {
     ) -> Result<Restored, VersionError> {
         let history = self.history(stamp.program)?;
         let target = self.verified(&history, version)?;
-        let present = Content::of_skill(&self.skill)?;
+        let present = content::of_skill(&self.skill)?;
         let plan = self.plan(&present, &target)?;
         let description = format!("before {version} was restored");
         let before = self.snapshot(Some(&description), stamp)?;
@@ -56,7 +57,7 @@ impl VersionStore {
             .find(|version| version.version == number.0)
             .ok_or(VersionError::UnknownVersion { version: number, last })?;
         let folder = self.folder(number);
-        let content = Content::of_version(&folder)?;
+        let content = content::of_version(&folder)?;
         if content.hash()?.as_str() == self.stored_hash(version)? {
             Ok(content)
         } else {
@@ -69,7 +70,7 @@ impl VersionStore {
         let mut plan = Plan::default();
         for entry in target.entries() {
             match present.entry(&entry.path) {
-                Some(old) if same(present, old, target, entry)? => {}
+                Some(old) if same(old, entry)? => {}
                 Some(_) => {
                     plan.remove.push(entry.path.clone());
                     plan.write.push(entry.path.clone());
@@ -106,20 +107,11 @@ impl VersionStore {
 
     /// Whether a folder holds nothing but files of the present state.
     fn holds_only(&self, present: &Content, folder: &Path) -> bool {
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            let Ok(entries) = fs_err::read_dir(self.skill.join(&folder)) else { return false };
-            for entry in entries {
-                let Ok(entry) = entry else { return false };
-                let path = folder.join(entry.file_name());
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(path);
-                } else if present.entry(&path).is_none() {
-                    return false;
-                }
-            }
-        }
-        true
+        Walk::new(&self.skill).below(folder).all(|entry| {
+            entry.is_ok_and(|entry| {
+                entry.kind == FileKind::Folder || present.entry(&entry.path).is_some()
+            })
+        })
     }
 
     fn exchange(
@@ -130,11 +122,11 @@ impl VersionStore {
     ) -> Result<(), VersionError> {
         let staging = Staging::new(self.root())?;
         let (new, old) = (staging.path().join("new"), staging.path().join("old"));
-        target.copy(&new)?;
+        target.copy(&new, Durability::Synced)?;
         let mut moves = Moves::default();
         let result = moves
             .make(&self.skill, plan, &new, &old)
-            .map_err(VersionError::Io)
+            .map_err(VersionError::from)
             .and_then(|()| conclude());
         if result.is_err() {
             moves.undo();
@@ -223,18 +215,11 @@ fn remove_empty_folders(skill: &Path, path: &Path) {
     }
 }
 
-fn same(
-    present: &Content,
-    old: &Entry,
-    target: &Content,
-    new: &Entry,
-) -> Result<bool, VersionError> {
-    if old.kind != new.kind || matches!(old.kind, EntryKind::Link { .. }) {
+fn same(old: &ContentEntry, new: &ContentEntry) -> io::Result<bool> {
+    if old.kind != new.kind || matches!(old.kind, ContentKind::Link { .. }) {
         return Ok(old.kind == new.kind);
     }
-    let (old, new) = (present.place(old), target.place(new));
-    let read = |path: &Path| fs_err::read(path).map_err(VersionError::Io);
-    let length =
-        |path: &Path| fs_err::metadata(path).map(|data| data.len()).map_err(VersionError::Io);
-    Ok(length(&old)? == length(&new)? && read(&old)? == read(&new)?)
+    let (old, new) = (&old.place, &new.place);
+    Ok(fs_err::metadata(old)?.len() == fs_err::metadata(new)?.len()
+        && fs_err::read(old)? == fs_err::read(new)?)
 }

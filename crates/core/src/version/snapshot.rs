@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use skillgauge_format::cases::{History, Version};
 
-use super::content::{Content, ContentHash};
+use super::content;
 use super::history::{CONTENT_HASH, PROGRAM, SKILL, refuse_link};
 use super::staging::Staging;
-use super::{Stamp, VersionError, VersionNumber, VersionStore, platform, starter};
+use super::{Stamp, VersionError, VersionNumber, VersionStore, starter};
+use crate::files::{Content, ContentHash, Durability, draft, sync_folder};
 
 const BASELINE: &str = "baseline";
 const GRADING: &str = "grading";
@@ -68,7 +69,7 @@ impl VersionStore {
             Some(_) => None,
             None => Some(self.snapshot(None, stamp)?),
         };
-        fs_err::create_dir_all(self.root().join(GRADING)).map_err(VersionError::Io)?;
+        fs_err::create_dir_all(self.root().join(GRADING))?;
         Ok(Initialised { suite, first })
     }
 
@@ -79,7 +80,7 @@ impl VersionStore {
         stamp: &Stamp<'_>,
     ) -> Result<Snapshot, VersionError> {
         let history = self.load(stamp.program)?;
-        let content = Content::of_skill(&self.skill)?;
+        let content = content::of_skill(&self.skill)?;
         let hash = content.hash()?;
         let known = match &history {
             Some(history) => self.version_with(history, &hash)?,
@@ -108,18 +109,18 @@ impl VersionStore {
     ) -> Result<Snapshot, VersionError> {
         let number = VersionNumber(history.as_ref().map_or(0, |h| h.versions.len() as u64));
         let staged = Staging::new(self.root())?;
-        fs_err::create_dir_all(self.root().join(GRADING)).map_err(VersionError::Io)?;
-        if content.copy(&staged.path().join("skill"))? != *hash {
+        fs_err::create_dir_all(self.root().join(GRADING))?;
+        if content.copy(&staged.path().join("skill"), Durability::Synced)? != *hash {
             return Err(VersionError::ChangedMeanwhile { path: self.skill.clone() });
         }
         let set_aside = self.make_room(number, hash, history.as_ref())?;
         let place = self.root().join(number.to_string());
         if !place.exists() {
-            fs_err::rename(staged.path(), &place).map_err(VersionError::Io)?;
+            fs_err::rename(staged.path(), &place)?;
         }
         let entry = self.entry(number, hash, description, stamp);
-        let saved = platform::sync_folder(self.root())
-            .map_err(VersionError::Io)
+        let saved = sync_folder(self.root())
+            .map_err(VersionError::from)
             .and_then(|()| self.save(&self.with(history, entry)));
         if saved.is_err() {
             let _ = fs_err::remove_dir_all(&place);
@@ -143,7 +144,8 @@ impl VersionStore {
             return Ok(None);
         }
         refuse_link(&place)?;
-        let found = Content::of_version(&self.folder(number)).and_then(|content| content.hash());
+        let found =
+            content::of_version(&self.folder(number)).and_then(|content| Ok(content.hash()?));
         if found.is_ok_and(|found| found == *hash) {
             return Ok(None);
         }
@@ -154,7 +156,7 @@ impl VersionStore {
         let is_free = |path: &PathBuf| fs_err::symlink_metadata(path).is_err();
         // A name that is taken makes the rename fail, and nothing is lost.
         let free = (1..1000).map(aside).find(is_free).unwrap_or_else(|| aside(1000));
-        fs_err::rename(&place, &free).map_err(VersionError::Io)?;
+        fs_err::rename(&place, &free)?;
         Ok(Some(free))
     }
 
@@ -201,7 +203,7 @@ impl VersionStore {
         let text = starter::text(&self.skill);
         let write = || -> io::Result<()> {
             fs_err::create_dir_all(&folder)?;
-            let mut file = platform::temporary_file(&folder)?;
+            let mut file = draft(&folder)?;
             file.write_all(text.as_bytes())?;
             file.as_file().sync_all()?;
             // Somebody else may have been faster.

@@ -21,10 +21,10 @@ impl Staging {
         let path = workspace.join(NAME);
         let is_there = fs_err::symlink_metadata(&path).is_ok();
         if is_there {
-            fs_err::remove_dir_all(&path).map_err(VersionError::Io)?;
+            fs_err::remove_dir_all(&path)?;
         }
         let staging = Self { path };
-        fs_err::create_dir_all(&staging.path).map_err(VersionError::Io)?;
+        fs_err::create_dir_all(&staging.path)?;
         Ok(staging)
     }
 

@@ -8,11 +8,9 @@ use serde::Serialize;
 use skillgauge_format::write;
 
 use super::error::WorkspaceError;
+use crate::files::{Durability, replace};
 
-/// How the name of a file begins that is not complete.
-pub(super) const DRAFT: &str = ".draft-";
-
-/// Writes a file so that nobody ever sees half of it: a temporary file in the same folder, synced, then renamed.
+/// Writes a file so that nobody ever sees half of it, and no power cut takes it.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
     put(path, |file| file.write_all(bytes), Durability::Synced)
 }
@@ -26,36 +24,13 @@ pub fn replace_file<T>(
     put(path, fill, Durability::Renamed)
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Durability {
-    #[default]
-    Synced,
-    /// The end of this process at any moment.
-    Renamed,
-}
-
 pub(super) fn put<T>(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<T>,
     durability: Durability,
 ) -> Result<T, WorkspaceError> {
     let io = |source| WorkspaceError::Io { path: path.to_owned(), source };
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder).map_err(io)?;
-    let filled = fill(draft.as_file_mut()).map_err(io)?;
-    #[cfg(unix)]
-    {
-        // Temporary files are private; results are for everybody who may see the folder.
-        use std::os::unix::fs::PermissionsExt as _;
-        let permissions = std::fs::Permissions::from_mode(0o644);
-        draft.as_file().set_permissions(permissions).map_err(io)?;
-    }
-    if durability == Durability::Synced {
-        draft.as_file().sync_data().map_err(io)?;
-    }
-    draft.persist(path).map_err(|error| io(error.error))?;
-    Ok(filled)
+    replace(path, durability, fill).map_err(io)
 }
 
 /// Writes a value as the JSON of our files, atomically.

@@ -8,10 +8,10 @@ use serde::Serialize;
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 
-use super::atomic::Durability;
 use super::error::WorkspaceError;
 use super::run_dir::{PartialRun, RunDir, read_file};
 use super::write_json;
+use crate::files::Durability;
 use crate::plan::{Plan, RunId};
 
 pub(super) const PREFIX: &str = "iteration-";

@@ -3,7 +3,6 @@
 //! Shards measure the same when their keys are the same; anything else is refused with what differs. A run that two
 //! shards have is taken once, from the first that has a result: a record can be stored twice without harm.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use skillgauge_format::record::{Baseline, BaselineKind, IterationRecord};
@@ -12,6 +11,7 @@ use super::error::WorkspaceError;
 use super::iteration::Iteration;
 use super::run_dir::RunDir;
 use super::write_atomically;
+use crate::files::copy_folder;
 use crate::plan::RunId;
 
 /// What became of a merge.
@@ -124,21 +124,6 @@ pub fn copy_run(run: &RunDir, into: &Iteration, id: &RunId) -> Result<RunDir, Wo
     copy_folder(run.root(), partial.dir().root())
         .map_err(|source| WorkspaceError::Io { path: run.root().to_owned(), source })?;
     partial.finish(&run.record()?)
-}
-
-/// Files and folders; links are left out, and outputs hold none.
-fn copy_folder(from: &Path, into: &Path) -> io::Result<()> {
-    fs_err::create_dir_all(into)?;
-    for entry in fs_err::read_dir(from)? {
-        let entry = entry?;
-        let (kind, target) = (entry.file_type()?, into.join(entry.file_name()));
-        if kind.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else if kind.is_file() {
-            fs_err::copy(entry.path(), &target)?;
-        }
-    }
-    Ok(())
 }
 
 /// What is different between two iterations, for people.

@@ -11,8 +11,9 @@ use skillgauge_format::record::RunRecord;
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::{Format, Read, read};
 
-use super::atomic::{DRAFT, Durability, put, put_json};
+use super::atomic::{put, put_json};
 use super::error::WorkspaceError;
+use crate::files::{DRAFT, Durability};
 
 /// A file of ours larger than this is something else.
 const MAX_BYTES: u64 = 256 << 20;

@@ -6,7 +6,6 @@
 
 mod parse;
 mod scalar;
-mod simple;
 
 pub use parse::{YamlError, parse};
 pub use scalar::{Scalar, ScalarType, Style};

@@ -5,7 +5,7 @@
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
-use super::{Entry, Mapping, Node, Scalar, ScalarType, Style, Value, simple};
+use super::{Entry, Mapping, Node, Scalar, ScalarType, Style, Value};
 use crate::text::Span;
 
 /// How many nodes a text may describe, aliases written out.
@@ -54,13 +54,6 @@ impl YamlError {
 /// Parses one YAML document. An empty text is `None`. Offsets and spans count from `base` bytes before the
 /// text, so that they are right in the file that the text was cut from.
 pub fn parse(text: &str, base: usize) -> Result<Option<Node>, YamlError> {
-    match simple::parse(text, base) {
-        Some(node) => Ok(Some(node)),
-        None => parse_fully(text, base),
-    }
-}
-
-fn parse_fully(text: &str, base: usize) -> Result<Option<Node>, YamlError> {
     let mut builder = Builder::new(text, base);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| builder.syntax(&error))?;
@@ -232,101 +225,10 @@ mod tests {
 
     use super::*;
 
-    /// The same values at the same places. Where a collection ends is nobody's concern.
-    fn is_same(a: &Node, b: &Node) -> bool {
-        match (&a.value, &b.value) {
-            (Value::Scalar(x), Value::Scalar(y)) => {
-                let is_null = x.kind() == ScalarType::Null && y.kind() == ScalarType::Null;
-                x == y && (is_null || a.span.start == b.span.start)
-            }
-            (Value::Sequence(x), Value::Sequence(y)) => {
-                x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_same(x, y))
-            }
-            (Value::Mapping(x), Value::Mapping(y)) => {
-                let entries = x.entries.iter().zip(&y.entries);
-                x.entries.len() == y.entries.len()
-                    && entries
-                        .into_iter()
-                        .all(|(x, y)| is_same(&x.key, &y.key) && is_same(&x.value, &y.value))
-            }
-            _ => false,
-        }
-    }
-
-    fn agrees(text: &str) -> Result<(), String> {
-        let Some(simple) = simple::parse(text, 7) else { return Ok(()) };
-        match parse_fully(text, 7) {
-            Ok(Some(full)) if is_same(&simple, &full) => Ok(()),
-            full => Err(format!("{text:?}\nsimple: {simple:?}\nfull: {full:?}")),
-        }
-    }
-
-    /// Lines as skills have them, and lines that look nearly like them.
-    fn line() -> impl Strategy<Value = String> {
-        let key = prop::sample::select(vec![
-            "name",
-            "description",
-            "a-b",
-            "c_d",
-            "x1",
-            "Name",
-            "- a",
-            "#",
-            "?",
-        ]);
-        let value = prop_oneof![
-            "[a-zA-Z0-9 .,:;#'\"(){}\\[\\]|>&*!%@`?/é技-]{0,30}",
-            Just("|".to_owned()),
-            Just(">".to_owned()),
-            Just(">-".to_owned()),
-            Just("|-  ".to_owned()),
-            Just("|+".to_owned()),
-            Just("\"quoted: # text\"".to_owned()),
-            Just("'it is'".to_owned()),
-            Just("true".to_owned()),
-            Just("\t".to_owned()),
-        ];
-        let indent =
-            prop::sample::select(vec!["", "", "", "  ", "  ", "    ", " ", "- ", "  - ", "\t"]);
-        prop_oneof![
-            4 => (indent.clone(), key, value.clone()).prop_map(|(i, k, v)| format!("{i}{k}: {v}")),
-            2 => (indent, value).prop_map(|(i, v)| format!("{i}{v}")),
-            1 => Just(String::new()),
-            1 => Just("metadata:".to_owned()),
-        ]
-    }
-
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
-
-        #[test]
-        fn the_simple_reader_agrees_with_the_full_parser(
-            lines in prop::collection::vec(line(), 0..8),
-            end in prop::sample::select(vec!["\n", "\r\n"]),
-            last in prop::sample::select(vec!["", "\n", "\n\n"]),
-        ) {
-            let text = lines.join(end) + last;
-            prop_assert!(agrees(&text).is_ok(), "{}", agrees(&text).unwrap_err());
-        }
-
         #[test]
         fn any_text_is_parsed_or_refused_without_a_panic(text in "\\PC{0,200}|[ -~\n\t\r]{0,200}") {
             let _ = parse(&text, 0);
-            prop_assert!(agrees(&text).is_ok(), "{}", agrees(&text).unwrap_err());
-        }
-    }
-
-    #[test]
-    fn the_usual_front_matter_takes_the_short_way() {
-        for text in [
-            "name: a\ndescription: Does x, y. Use when z.\n",
-            "name: a\ndescription: |\n  One.\n\n  Two.\nlicense: MIT\n",
-            "name: a\ndescription: >-\n  One\n  two.\n",
-            "name: \"a\"\nmetadata:\n  version: 1.0\n  author: me\nallowed-tools:\n  - Read\n  - Bash\n",
-            "name: a\r\ndescription: b\r\n",
-        ] {
-            assert!(simple::parse(text, 0).is_some(), "{text:?}");
-            agrees(text).unwrap();
         }
     }
 

@@ -6,7 +6,6 @@
 pub mod adapter;
 pub mod auto;
 pub mod builtin;
-mod content;
 pub mod descriptor;
 mod environment;
 mod execute;
@@ -19,7 +18,6 @@ mod scrub;
 mod task;
 
 pub use crate::model::BASE_VARIABLES;
-pub use content::ContentDigest;
 pub use descriptor::{AgentName, BundledSkills, Descriptor};
 pub(crate) use execute::described;
 pub use execute::{Attempt, ExecuteError, Executor, ExecutorSettings, OnProgress, Progress};

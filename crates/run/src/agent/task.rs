@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use skillgauge_core::skill::{Document, FileEntry, FileKind, Skill, State};
+use skillgauge_core::files::{Content, ContentHash, FileEntry, FileKind, Walk, normal};
+use skillgauge_core::skill::{Document, Skill, State};
 
-use super::content::{Content, ContentDigest, list, normal};
 use super::descriptor::{AgentName, BundledSkills};
 
 /// The folder of a skill that no agent may see.
@@ -106,7 +106,7 @@ pub struct TaskSkill {
     pub name: String,
     /// Where it is on this machine.
     pub folder: PathBuf,
-    pub digest: ContentDigest,
+    pub digest: ContentHash,
     /// Another description to write into the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -138,7 +138,7 @@ impl TaskSkill {
         let found = FoundSkill::read(folder)?;
         let digest = found
             .content
-            .digest(&found.folder)
+            .hash()
             .map_err(|source| SkillError::Io { folder: folder.to_owned(), source })?;
         Ok(Self { name: found.name, folder: found.folder, digest, description: None })
     }
@@ -198,7 +198,7 @@ pub struct TaskInput {
     pub path: PathBuf,
     /// The folder that it is below on this machine: that of the skill, or the workspace.
     pub root: PathBuf,
-    pub digest: ContentDigest,
+    pub digest: ContentHash,
 }
 
 /// Why a file cannot be an input.
@@ -223,7 +223,7 @@ impl TaskInput {
     /// Reads a file, or a folder with all that is in it. Blocks.
     pub fn read(root: &Path, path: &Path) -> Result<Self, InputError> {
         let found = FoundInput::read(root, path)?;
-        let digest = found.content.digest(root);
+        let digest = found.content.hash();
         let digest = digest.map_err(|source| InputError::Io { path: path.to_owned(), source })?;
         Ok(Self { path: found.path, root: root.to_owned(), digest })
     }
@@ -259,14 +259,18 @@ impl FoundInput {
         }
         // A link to something below the root stands for it: the other may not be an input itself.
         let kind = FileKind::from(fs_err::metadata(&real).map_err(io)?.file_type());
-        let mut listed = vec![FileEntry { path: relative.clone(), kind }];
-        match kind {
-            FileKind::Folder => listed.extend(list(root, &relative).map_err(io)?),
-            FileKind::File => {}
+        let content = match kind {
+            FileKind::Folder => {
+                let mut listed = vec![FileEntry { path: relative.clone(), kind }];
+                let walk = Walk::new(root).below(&relative);
+                for entry in walk.filter(|entry| !entry.path.ends_with(".git")) {
+                    listed.push(entry.map_err(|error| io(error.into()))?);
+                }
+                Content::new(root, &listed, |path| path.starts_with(&relative)).map_err(io)?
+            }
+            FileKind::File => Content::of_file(&real, &relative).map_err(io)?,
             FileKind::Link | FileKind::Other => return Err(forbidden("it is no file")),
-        }
-        let content =
-            Content::new(root, &listed, |path| path.starts_with(&relative)).map_err(io)?;
+        };
         Ok(Self { path: relative, content })
     }
 }

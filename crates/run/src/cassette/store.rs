@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use skillgauge_core::files::draft;
 use skillgauge_format::cassette::CassetteEntry;
 
 use super::entry::Entry;
@@ -82,10 +82,7 @@ impl Store {
     pub(super) fn write(&self, entry: &Entry) -> Result<String, CassetteError> {
         let name = file_name(entry);
         let text = entry.text()?;
-        let mut draft = tempfile::Builder::new()
-            .prefix(".draft-")
-            .permissions(std::fs::Permissions::from_mode(0o666))
-            .tempfile_in(&self.folder)?;
+        let mut draft = draft(&self.folder)?;
         draft.write_all(text.as_bytes())?;
         let path = self.folder.join(&name);
         // Under the lock: whoever comes first removes what was there before, and nobody's new file.

@@ -1,9 +1,11 @@
-//! Goes through a folder in the order of names, without following links and without recursion.
+//! What of a work folder is looked at.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use skillgauge_core::files::{FileEntry, FileKind, Walk};
 
 /// What of a work folder is looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,70 +60,28 @@ pub(super) enum Extent {
 
 /// Visits every entry that is no folder, in the order of paths; at most `limit` entries, folders included.
 pub(super) fn walk(root: &Path, scope: &Scope, limit: u64, mut visit: impl FnMut(Found)) -> Extent {
-    let mut budget = Budget { left: limit, extent: Extent::Whole };
-    // What is still to be visited, the next one last. The root is an entry like any other: an agent may have put a
-    // link in its place.
-    let mut pending = vec![PathBuf::new()];
-    while let Some(path) = pending.pop() {
-        let is_root = path.as_os_str().is_empty();
-        // A path that ends in a slash would follow a link.
-        let place = if is_root { root.to_owned() } else { root.join(&path) };
-        match place.symlink_metadata() {
-            Ok(metadata) if metadata.is_dir() => {
-                list(&place, path, scope, &mut budget, &mut pending, &mut visit);
-            }
-            Ok(_) if is_root => {
-                visit(Found::UnreadableFolder(path, io::ErrorKind::NotADirectory.into()));
-            }
-            Ok(metadata) => visit(Found::Entry(path, metadata)),
-            Err(error) if is_root => visit(Found::UnreadableFolder(path, error)),
-            Err(error) => visit(Found::Unreadable(path, error)),
-        }
-    }
-    budget.extent
-}
-
-/// How many more entries are looked at.
-struct Budget {
-    left: u64,
-    extent: Extent,
-}
-
-#[expect(clippy::disallowed_methods, reason = "a note has the path already")]
-fn list(
-    place: &Path,
-    folder: PathBuf,
-    scope: &Scope,
-    budget: &mut Budget,
-    pending: &mut Vec<PathBuf>,
-    visit: &mut impl FnMut(Found),
-) {
-    let entries = match std::fs::read_dir(place) {
-        Ok(entries) => entries,
-        Err(error) => return visit(Found::UnreadableFolder(folder, error)),
+    // The root is an entry like any other: an agent may have put a link in its place.
+    let problem = match root.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => None,
+        Ok(_) => Some(io::ErrorKind::NotADirectory.into()),
+        Err(error) => Some(error),
     };
-    let start = pending.len();
-    for entry in entries {
+    if let Some(error) = problem {
+        visit(Found::UnreadableFolder(PathBuf::new(), error));
+        return Extent::Whole;
+    }
+    let mut walk = Walk::new(root).filter(|entry| scope.holds(&entry.path)).at_most(limit);
+    for entry in walk.by_ref() {
         match entry {
-            Ok(entry) => {
-                let path = folder.join(entry.file_name());
-                if !scope.holds(&path) {
-                    continue;
-                }
-                if budget.left == 0 {
-                    budget.extent = Extent::Partial;
-                    break;
-                }
-                budget.left -= 1;
-                pending.push(path);
-            }
-            Err(error) => {
-                visit(Found::UnreadableFolder(folder, error));
-                break;
-            }
+            Ok(FileEntry { kind: FileKind::Folder, .. }) => {}
+            Ok(FileEntry { path, .. }) => match root.join(&path).symlink_metadata() {
+                Ok(metadata) => visit(Found::Entry(path, metadata)),
+                Err(error) => visit(Found::Unreadable(path, error)),
+            },
+            Err(error) => visit(Found::UnreadableFolder(error.path, error.source)),
         }
     }
-    pending[start..].sort_unstable_by(|a, b| b.cmp(a));
+    if walk.is_cut() { Extent::Partial } else { Extent::Whole }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fs_err as fs;
+use skillgauge_core::files::{FileEntry, FileKind, Walk};
 
 use super::json::{Bytes, load_bytes};
 
@@ -65,26 +65,17 @@ impl Outputs {
     /// Lists the files below a run's `outputs/`, nested ones included. Links are named by nobody: they are left out.
     pub fn list(run_folder: &Path) -> Self {
         let mut outputs = Self::default();
-        let mut waiting = vec![(run_folder.join("outputs"), String::new())];
-        while let Some((folder, prefix)) = waiting.pop() {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
-            for entry in entries.filter_map(Result::ok) {
-                let Ok(name) = entry.file_name().into_string() else {
-                    outputs.left_out += 1;
-                    continue;
-                };
-                let path = format!("{prefix}{name}");
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => waiting.push((entry.path(), format!("{path}/"))),
-                    Ok(kind) if kind.is_file() && outputs.files.len() < MAX_FILES => {
-                        let size = entry.metadata().map_or(0, |metadata| metadata.len());
-                        outputs.files.push(OutputFile { path, size });
-                    }
-                    _ => outputs.left_out += 1,
+        let folder = run_folder.join("outputs");
+        for FileEntry { path, kind } in Walk::new(&folder).flatten() {
+            match (kind, path.to_str()) {
+                (FileKind::Folder, Some(_)) => {}
+                (FileKind::File, Some(text)) if outputs.files.len() < MAX_FILES => {
+                    let size = fs_err::metadata(folder.join(text)).map_or(0, |data| data.len());
+                    outputs.files.push(OutputFile { path: text.to_owned(), size });
                 }
+                _ => outputs.left_out += 1,
             }
         }
-        outputs.files.sort_by(|left, right| left.path.cmp(&right.path));
         outputs
     }
 }
@@ -222,7 +213,8 @@ mod tests {
     #[test]
     fn every_kind_is_shown_in_its_way() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        let write =
+            |name: &str, bytes: &[u8]| fs_err::write(folder.path().join(name), bytes).unwrap();
         write("a.md", b"# Title <script>");
         write("a.csv", b"a,b\n1,2\n");
         write("a.pdf", b"%PDF-1.7");
@@ -245,9 +237,9 @@ mod tests {
     #[test]
     fn nested_files_are_listed_and_links_are_only_counted() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("outputs/deep/er")).unwrap();
-        fs::write(folder.path().join("outputs/deep/er/a.txt"), "x").unwrap();
-        fs::write(folder.path().join("outputs/b.txt"), "xy").unwrap();
+        fs_err::create_dir_all(folder.path().join("outputs/deep/er")).unwrap();
+        fs_err::write(folder.path().join("outputs/deep/er/a.txt"), "x").unwrap();
+        fs_err::write(folder.path().join("outputs/b.txt"), "xy").unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("outputs/link")).unwrap();
         let outputs = Outputs::list(folder.path());

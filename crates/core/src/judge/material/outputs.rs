@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,7 @@ use super::Budget;
 use super::blind::Blind;
 use super::corpus::{Corpus, Whose};
 use super::fence::mark;
+use crate::files::{FileKind, Walk};
 use crate::text::{cut_middle, printable};
 
 /// How much of one file is read for looking up quotes.
@@ -26,7 +27,6 @@ const LEAST: usize = 200;
 const MAX_FILES: usize = 10_000;
 /// Bytes of contents that are held at once; beyond that only the beginnings are.
 const MAX_HELD: usize = 8 << 20;
-const MAX_DEPTH: usize = 64;
 
 /// The list of no files.
 const NO_FILES: &str = "No files were produced.\n";
@@ -79,14 +79,17 @@ pub(super) fn digest(
     budget: &Budget,
     corpus: &mut Corpus,
 ) -> OutputsDigest {
-    let mut walk = Walk::default();
-    walk.enter(folder, 0);
-    let beyond = walk.beyond;
-    let mut held = 0;
-    let mut found: Vec<Found> = Vec::with_capacity(walk.files.len());
-    for file in &walk.files {
+    // A folder that cannot be listed shows nothing.
+    let entries = Walk::new(folder).flatten().filter(|entry| entry.kind != FileKind::Folder);
+    let (mut beyond, mut held) = (0, 0);
+    let mut found: Vec<Found> = Vec::new();
+    for entry in entries {
+        if found.len() == MAX_FILES {
+            beyond += 1;
+            continue;
+        }
         let limit = if held < MAX_HELD { budget.file } else { LEAST };
-        let file = read(folder, file, blind, limit, corpus);
+        let file = read(folder, &entry.path, blind, limit, corpus);
         if let Content::Text { shown, .. } = &file.content {
             held += shown.len();
         }
@@ -106,37 +109,9 @@ pub(super) fn digest(
     OutputsDigest { text, left_out: (!is_complete).then_some(left_out) }
 }
 
-/// Finds files in the order of their names, without following links.
-#[derive(Default)]
-struct Walk {
-    files: Vec<PathBuf>,
-    /// Files that are counted only.
-    beyond: u64,
-}
-
-impl Walk {
-    fn enter(&mut self, folder: &Path, depth: usize) {
-        let Ok(entries) = fs_err::read_dir(folder) else { return };
-        let mut entries: Vec<_> = entries
-            .flatten()
-            .map(|entry| (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir())))
-            .collect();
-        entries.sort();
-        for (path, is_folder) in entries {
-            if is_folder && depth < MAX_DEPTH {
-                self.enter(&path, depth + 1);
-            } else if self.files.len() < MAX_FILES {
-                self.files.push(path);
-            } else {
-                self.beyond += 1;
-            }
-        }
-    }
-}
-
-fn read(folder: &Path, file: &Path, blind: &Blind, limit: usize, corpus: &mut Corpus) -> Found {
-    let below = file.strip_prefix(folder).unwrap_or(file);
-    let name = printable(&below.to_string_lossy()).into_owned();
+fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Corpus) -> Found {
+    let name = printable(&path.to_string_lossy()).into_owned();
+    let file = &folder.join(path);
     let Ok(metadata) = fs_err::symlink_metadata(file) else {
         return Found { name, size: 0, content: Content::Unreadable };
     };

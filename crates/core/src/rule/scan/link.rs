@@ -1,54 +1,4 @@
-//! Link targets: where they stand in the bytes, and where they lead.
-
-use crate::skill::Document;
-
-/// A longer target is left to the parser: looking for the end of each would be slow on an endless line.
-const MAX_TARGET: usize = 2048;
-
-/// What stands where a link target belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate<'a> {
-    /// The target as it is written, without a title; none when only a Markdown parser can tell, because it is in
-    /// angle brackets, escaped, or has parentheses.
-    pub(crate) target: Option<&'a str>,
-    /// Its first byte.
-    pub(crate) offset: usize,
-}
-
-/// Everything in the body that could be the target of a link, an image or a link definition to a file, not in a
-/// fence. Web addresses and anchors are left out.
-pub(crate) fn candidates(document: &Document) -> impl Iterator<Item = Candidate<'_>> {
-    let outline = document.outline();
-    let text = document.text.as_str();
-    let is_target = |at: &&usize| !text[..**at].ends_with(':') || is_definition(text, **at - 2);
-    let targets = outline.targets.iter().filter(is_target).map(|at| read_target(text, *at));
-    targets.filter(may_be_file).filter(|candidate| !outline.is_fenced(candidate.offset))
-}
-
-fn may_be_file(candidate: &Candidate<'_>) -> bool {
-    candidate.target.is_none_or(|target| {
-        !["http://", "https://", "#", "mailto:"].iter().any(|start| target.starts_with(start))
-    })
-}
-
-/// Whether the `]` at byte `at` ends the label of a link definition. A label has at most 999 characters.
-fn is_definition(body: &str, at: usize) -> bool {
-    let window = &body.as_bytes()[at.saturating_sub(4 * 1000)..at];
-    let start = memchr::memrchr2(b'\n', b'\r', window).map_or(0, |end| end + 1);
-    let label = window[start..].trim_ascii_start().strip_prefix(b"[");
-    label.is_some_and(|label| memchr::memchr(b']', label).is_none())
-}
-
-fn read_target(body: &str, after: usize) -> Candidate<'_> {
-    let rest = body[after..].trim_start();
-    let offset = body.len() - rest.len();
-    let ends = |b: u8| b.is_ascii_whitespace() || b == b')';
-    let length = rest.bytes().take(MAX_TARGET).position(ends).unwrap_or(rest.len());
-    let target = rest
-        .get(..length)
-        .filter(|target| target.len() < MAX_TARGET && !target.contains(['(', '<', '\\', '&']));
-    Candidate { target, offset }
-}
+//! Where link targets lead.
 
 /// A link target that names a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,18 +112,5 @@ mod tests {
         assert_eq!(inside("my%20file.md?v=1"), "my file.md");
         assert_eq!(inside("100%.md"), "100%.md");
         assert_eq!(inside("%ff"), "%ff");
-    }
-
-    #[test]
-    fn candidates_are_what_stands_where_a_target_belongs() {
-        let text = "[a](x.md) ![b]( y.png \"title\")\n[c]: z.md\n[d](<p q>) [e](f(1).md) text]: no\n\n\
-                    [f](https://x) [g](#h)\n```\n[i](j.md)\n```\n";
-        let document = Document::from_bytes(text.as_bytes());
-        let mut found: Vec<_> = candidates(&document).collect();
-        found.sort_by_key(|candidate| candidate.offset);
-        let targets: Vec<Option<&str>> = found.iter().map(|found| found.target).collect();
-        assert_eq!(targets, [Some("x.md"), Some("y.png"), Some("z.md"), None, None]);
-        assert_eq!(found[0].offset, text.find("x.md").unwrap());
-        assert_eq!(found[3].offset, text.find("<p q>").unwrap());
     }
 }

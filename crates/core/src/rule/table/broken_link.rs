@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::rule::scan::link::{Destination, candidates, destination};
+use crate::rule::scan::link::{Destination, destination};
 use crate::rule::{Context, rule};
-use crate::skill::{Document, Skill};
+use crate::skill::Skill;
 
 rule! {
     /// A link leads to a file that is not there
@@ -32,9 +32,6 @@ rule! {
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
     let skill = context.skill;
-    if !may_be_broken(skill, document) {
-        return;
-    }
     for link in &document.markdown().links {
         let Some(path) = missing(skill, &link.target) else { continue };
         let reported = context.report_at(link.span, format!("link to a file that is not there: `{path}`"));
@@ -43,12 +40,6 @@ fn check(context: &mut Context<'_>) {
             None => reported.hint("correct the path, or add the file"),
         };
     }
-}
-
-/// Whether parsing the body as Markdown could find such a link.
-fn may_be_broken(skill: &Skill, document: &Document) -> bool {
-    let is_missing = |target| missing(skill, target).is_some();
-    candidates(document).any(|candidate| candidate.target.is_none_or(is_missing))
 }
 
 /// The path that a target means, if it should be a file of the skill and is not there.

@@ -6,8 +6,7 @@ rule! {
     /// A code fence is never closed
     ///
     /// ## What it does
-    /// Reports the opening line of a fence (three or more backticks or tildes) that runs to the end of the file. Both
-    /// a look at the lines and the Markdown parser must agree.
+    /// Reports the opening line of a fence (three or more backticks or tildes) that runs to the end of the file.
     ///
     /// ## Why is this bad?
     /// Everything after it is code: headings, links and instructions there are read as an example. Often a fence
@@ -38,9 +37,6 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    if document.outline().fences.last().is_none_or(|fence| fence.end.is_some()) {
-        return;
-    }
     if let Some(opening) = document.markdown().open_fence {
         context
             .report_at(opening, "this code fence is never closed")

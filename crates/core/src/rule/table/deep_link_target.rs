@@ -1,9 +1,7 @@
 //! `DEEP_LINK_TARGET`.
 
-use crate::rule::scan::link::{Destination, candidates, destination};
+use crate::rule::scan::link::{Destination, destination};
 use crate::rule::{Context, rule};
-use crate::skill::Document;
-use crate::skill::trace::FILE_ADDRESS;
 
 rule! {
     /// A link leaves the skill's folder
@@ -33,9 +31,6 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    if !may_leave(document) {
-        return;
-    }
     for link in &document.markdown().links {
         if destination(&link.target) == Some(Destination::Outside) {
             context
@@ -43,11 +38,4 @@ fn check(context: &mut Context<'_>) {
                 .hint("it breaks when the skill is installed alone; copy the file into the skill");
         }
     }
-}
-
-/// Whether parsing the body as Markdown could find such a link: nearly always the bytes say no.
-fn may_leave(document: &Document) -> bool {
-    let leaves = |target| destination(target) == Some(Destination::Outside);
-    document.traces().iter().any(|trace| trace.needle == FILE_ADDRESS)
-        || candidates(document).any(|candidate| candidate.target.is_none_or(leaves))
 }

@@ -51,10 +51,9 @@ fn check(context: &mut Context<'_>) {
             .hint("say what the skill does and when to use it");
     }
     let Some(document) = context.document() else { return };
-    let text = document.text.as_str();
-    let headings = document.outline().headings_where(text, is_placeholder);
+    let headings = document.markdown().headings_where(is_placeholder);
     let Some(first) = headings.first() else { return };
-    let (shown, more) = (first.text.slice(text), and_more(headings.len() - 1, "heading"));
+    let (shown, more) = (&first.text, and_more(headings.len() - 1, "heading"));
     context
         .report_at(first.span, format!("heading is still a placeholder: `{shown}`{more}"))
         .hint("write the section or remove it");

@@ -33,10 +33,9 @@ rule! {
 
 fn check(context: &mut Context<'_>) {
     let Some(document) = context.document() else { return };
-    let text = document.text.as_str();
-    let headings = document.outline().headings_where(text, is_trigger_guidance);
+    let headings = document.markdown().headings_where(is_trigger_guidance);
     let Some(first) = headings.first() else { return };
-    let heading = first.text.slice(text);
+    let heading = &first.text;
     let more = and_more(headings.len() - 1, "heading");
     context
         .report_at(

@@ -9,10 +9,10 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use skillgauge_core::files::{ContentHash, normal};
 use skillgauge_format::transcript::ExitStatus;
 
 use super::super::adapter::{Context, Exit, InstalledSkill};
-use super::super::content::ContentDigest;
 use super::super::descriptor::{AgentName, BundledSkills, Version};
 use super::super::run::{CallRecord, RunNote};
 use super::super::task::{AgentTask, StopCondition};
@@ -37,7 +37,7 @@ pub(super) struct TapeRequest<'t> {
 #[derive(Debug, Serialize)]
 struct SkillRequest<'t> {
     name: &'t str,
-    digest: &'t ContentDigest,
+    digest: &'t ContentHash,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'t str>,
 }
@@ -45,7 +45,7 @@ struct SkillRequest<'t> {
 #[derive(Debug, Serialize)]
 struct InputRequest<'t> {
     path: String,
-    digest: &'t ContentDigest,
+    digest: &'t ContentHash,
 }
 
 /// Whether what the agent leaves behind is kept.
@@ -190,7 +190,7 @@ impl TapedFile {
 
     /// Writes it below a folder again.
     pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
-        let relative = super::super::content::normal(self.path.as_path());
+        let relative = normal(self.path.as_path());
         // A recording is a file like any other: somebody may have put a path into it that leads elsewhere.
         let place = relative
             .map(|path| folder.join(path))

@@ -12,6 +12,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use skillgauge_core::files::Durability;
 use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::skill::edit::{EditError, with_description};
 use skillgauge_core::skill::{Document, SKILL_MD};
@@ -194,7 +195,7 @@ impl Isolation {
             return Err(IsolationError::InputAmongSkills { path: input.path.clone() });
         }
         let found = FoundInput::read(&input.root, &input.path)?;
-        let digest = found.content.copy(&input.root, Path::new(&self.folders.work));
+        let digest = found.content.copy(Path::new(&self.folders.work), Durability::Renamed);
         let digest = digest.map_err(writing("the inputs"))?;
         if digest != input.digest {
             return Err(IsolationError::InputChanged { path: input.path.clone() });
@@ -217,7 +218,8 @@ impl Isolation {
             return Err(IsolationError::SkillTwice { name });
         }
         let found = FoundSkill::read(&skill.folder)?;
-        let digest = found.content.copy(&found.folder, &folder).map_err(writing("the skill"))?;
+        let digest =
+            found.content.copy(&folder, Durability::Renamed).map_err(writing("the skill"))?;
         if digest != skill.digest {
             let folder = skill.folder.clone();
             return Err(IsolationError::SkillChanged { name, folder });
