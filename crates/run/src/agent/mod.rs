@@ -5,7 +5,6 @@
 
 pub mod adapter;
 pub mod auto;
-pub mod builtin;
 pub mod descriptor;
 mod environment;
 mod execute;

@@ -138,7 +138,7 @@ impl Doctor {
                 unusable: hints.collect(),
             },
             missing: against,
-            note: descriptor.bundled_off.note.clone(),
+            note: descriptor.switch(BundledSkills::Off).note.clone(),
         }
     }
 }

@@ -18,33 +18,46 @@ fn load(files: &[SourceFile]) -> Result<Registry, Vec<String>> {
     Registry::load(files).map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
+/// Each in an agent of its own, because of one agent the first mistake is told.
 #[test]
-fn all_mistakes_are_found_at_once_with_their_lines() {
-    let text = r#"
-[agents.one]
-extends = "claud"
-abuot = "typo"
-
-[agents.two]
-adapter = "claude"
-prompt = "argument"
-skills = "../outside"
-arguments = ["{promt}", "{model}", 7, ["--x", "{bundled-skills}"], "{work}/{skill}"]
-pass = ["OK", "NOT-OK", "HOME"]
-version = { minimum = "new" }
-
-[agents.three]
-extends = "codex"
-prompt = "telepathy"
-environment = { TOKEN = "{env.CODEX_API_KEY}", X = "{env.NOT_PASSED}" }
-login = [{ file = "{work}/x" }, { vriable = "A" }]
-files = { "{home}/../x" = "", "/etc/passwd" = "" }
-
-[agents."bad name"]
-extends = "command"
-"#;
-    let problems = project(text).unwrap_err();
+fn every_mistake_has_its_line() {
+    let mistakes = [
+        "extends = \"claud\"",
+        "skills = \"../outside\"",
+        "arguments = [\"{promt}\"]",
+        "arguments = [\"-m\", \"{model}\"]",
+        "arguments = [\"-m\", 7]",
+        "arguments = [[\"--x\", \"{bundled-skills}\"]]",
+        "arguments = [\"{work}/{skill}\"]",
+        "pass = [\"OK\", \"NOT-OK\"]",
+        "pass = [\"HOME\"]",
+        "version = { minimum = \"new\" }",
+        "prompt = \"telepathy\"",
+        "environment = { TOKEN = \"{env.CODEX_API_KEY}\", X = \"{env.NOT_PASSED}\" }",
+        "login = [{ file = \"{work}/x\" }]",
+        "login = [{ file = \"{env.HOME}/x\" }]",
+        "login = [{ about = \"nothing\" }]",
+        "files = { \"{home}/../x\" = \"\" }",
+        "files = { \"/etc/passwd\" = \"\" }",
+        "skill-list = { each = \"{work}\" }",
+    ];
+    let table = |(number, mistake): (usize, &&str)| {
+        let base = if mistake.starts_with("extends") { "" } else { "extends = \"command\"\n" };
+        format!("[agents.a{number:02}]\n{base}{mistake}\n")
+    };
+    let mut text: String = mistakes.iter().enumerate().map(table).collect();
+    text.push_str("[agents.\"bad name\"]\nextends = \"command\"\n");
+    let problems = project(&text).unwrap_err();
     insta::assert_snapshot!(problems.join("\n"));
+}
+
+#[test]
+fn a_mistake_in_what_others_extend_is_told_once() {
+    let text =
+        "[agents.base]\nextends = \"command\"\nneeds = 7\n[agents.child]\nextends = \"base\"\n";
+    let problems = project(text).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].starts_with("skillgauge.toml:3:9:"), "{problems:?}");
 }
 
 #[test]
@@ -177,16 +190,36 @@ fn a_command_line_is_an_agent_of_its_own() {
 
 #[test]
 fn every_key_of_the_table_is_read() {
-    // A value that no key takes: whoever reads a key complains.
-    let rows: Vec<String> = KEYS.iter().map(|key| format!("{} = 2026-01-01", key.name)).collect();
-    let problems = load(&[file("agents/x.toml", SourceKind::Agent, &rows.join("\n"))]).unwrap_err();
-    for (line, key) in KEYS.iter().enumerate() {
-        let place = format!("agents/x.toml:{}:", line + 1);
-        let read = |problem: &&String| {
-            problem.starts_with(&place) && problem.contains(&format!("`{}` must be", key.name))
-        };
-        assert!(problems.iter().find(read).is_some(), "{}: {problems:#?}", key.name);
+    // A value that no key takes: whoever reads a key complains. Of an unknown key it would say so.
+    for key in &KEYS {
+        let text = format!("extends = \"command\"\n{} = true", key.name);
+        let text = if key.name == "extends" { text.replacen("extends", "#", 1) } else { text };
+        let files = [file("agents/command.toml", SourceKind::Agent, &text)];
+        let problems = load(&files).unwrap_err();
+        let column = key.name.len() + 4;
+        let place = format!("agents/command.toml:2:{column}: invalid type");
+        assert!(problems[0].starts_with(&place), "{}: {problems:#?}", key.name);
     }
+}
+
+#[test]
+fn a_key_that_nobody_reads_says_what_may_have_been_meant() {
+    let problem = |line: &str| {
+        let text = format!("extends = \"command\"\n{line}");
+        load(&[file("agents/x.toml", SourceKind::Agent, &text)]).unwrap_err().join("\n")
+    };
+    assert_eq!(
+        problem("abuot = \"typo\""),
+        "agents/x.toml:2:1: unknown key `abuot`; did you mean `about`?"
+    );
+    assert_eq!(
+        problem("adapter = \"cladue\""),
+        "agents/x.toml:2:11: there is no `cladue`; did you mean `claude`?"
+    );
+    assert_eq!(
+        problem("login = [{ variable = \"A\" }, { vriable = \"B\" }]"),
+        "agents/x.toml:2:32: unknown key `vriable`; did you mean `variable`?"
+    );
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! Agents as data: how to start one, where it looks for skills, how to switch off everything else.
 //!
-//! A [`Descriptor`] comes from TOML: built in ([`super::builtin`]), or written by the user and loaded by
-//! [`super::registry`]. Reading has three steps: `read` takes a table apart and finds every mistake with its line, `draft`
-//! lays it over the descriptor that it extends, and checks what only the whole can tell.
+//! A [`Descriptor`] comes from TOML: built in, or written by the user and loaded by
+//! [`super::registry`], which lays it over the one that it extends; `read` finds mistakes with their lines.
 //!
 //! Invariant: a descriptor that exists can be filled. Placeholders that may have no value stand only where something can
 //! vanish, and a variable that holds a login stands nowhere: no key ever reaches a command line or a file of ours.
 
-mod draft;
 mod key;
-mod problem;
 mod read;
 mod template;
 mod version;
@@ -21,10 +18,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::adapter::AdapterKind;
-pub(super) use draft::Draft;
 pub use key::{KEYS, Key, LOGIN_KEYS};
-pub use problem::{Place, Problem, ProblemKind};
-pub(super) use read::Reader;
+pub(super) use read::{Draft, contradictions, problem};
+pub use read::{Place, Problem};
 pub use template::{Presence, SLOTS, Slot, Template, UnknownSlot, Values};
 pub use version::Version;
 
@@ -49,53 +45,69 @@ impl fmt::Display for AgentName {
     }
 }
 
-/// Everything there is to know about an agent before it is started.
-#[derive(Clone, Debug)]
+/// Everything there is to know about an agent before it is started. Its keys are those of [`KEYS`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Descriptor {
+    #[serde(deserialize_with = "read::agent_name")]
     pub name: AgentName,
-    /// What it is, for people.
+    /// Resolved before it is read.
+    #[serde(default, rename = "extends")]
+    _extends: Option<String>,
+    #[serde(default)]
     pub about: String,
+    #[serde(deserialize_with = "read::adapter_kind")]
     pub adapter: &'static AdapterKind,
     /// The program; absent for one that only others extend.
+    #[serde(default, deserialize_with = "read::program")]
     pub program: Option<Program>,
     /// Where the real program is, relative to the folder of a launcher: patterns with `*`.
+    #[serde(default)]
     pub native: Vec<String>,
     /// Other programs that it needs on the `PATH`.
+    #[serde(default)]
     pub needs: Vec<String>,
+    #[serde(default)]
     pub arguments: Vec<Argument>,
     /// What stands for `{extra-arguments}`.
+    #[serde(default)]
     pub extra_arguments: Vec<Argument>,
-    /// How it gets the prompt.
     pub prompt: PromptVia,
     /// Where it looks for skills, relative to the work folder.
+    #[serde(deserialize_with = "read::relative_path")]
     pub skills: String,
     /// How the skills are listed where a placeholder asks for it.
+    #[serde(default)]
     pub skill_list: Option<SkillList>,
     /// Variables that it gets from us: the first template that can be filled.
+    #[serde(default, deserialize_with = "read::variables")]
     pub environment: Variables,
     /// Variables that it gets from the user, beside those that every agent gets.
+    #[serde(default, deserialize_with = "read::variable_names")]
     pub pass: Vec<String>,
     /// Ways to log in, the one that counts first.
+    #[serde(default)]
     pub login: Vec<Login>,
-    /// How many of them it gets.
+    #[serde(default)]
     pub login_rule: LoginRule,
-    /// How to get a login, for people.
     pub login_help: Option<String>,
     /// Logins that are there and cannot be used.
+    #[serde(default, rename = "login-hint")]
     pub login_hints: Vec<LoginHint>,
-    /// How its own skills are switched off.
-    pub bundled_off: Switch,
-    /// How its own skills are switched on.
-    pub bundled_on: Switch,
+    /// How its own skills are switched.
+    #[serde(default)]
+    bundled_skills: Switches,
     /// Files that are written before it starts, by path.
+    #[serde(default, deserialize_with = "read::files")]
     pub files: Files,
-    /// How it tells its version.
+    #[serde(default)]
     pub version: VersionCheck,
     /// How to install it, for people.
     pub install: Option<String>,
     /// Files that it reads from the folders above its work folder: there must be none.
+    #[serde(default)]
     pub parent_files: Vec<String>,
-    /// Where the descriptor comes from.
+    #[serde(skip)]
     pub source: Source,
 }
 
@@ -103,7 +115,7 @@ pub struct Descriptor {
 pub type Variables = BTreeMap<String, Vec<Template>>;
 
 /// Files by path, with their texts.
-pub type Files = Vec<(Template, Template)>;
+pub type Files = BTreeMap<Template, Template>;
 
 /// The program of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +146,16 @@ pub enum Argument {
     Extra,
 }
 
+impl Argument {
+    fn templates(&self) -> &[Template] {
+        match self {
+            Self::One(template) => std::slice::from_ref(template),
+            Self::Group(templates) => templates,
+            Self::BundledSkills | Self::Extra => &[],
+        }
+    }
+}
+
 /// How an agent gets the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -144,14 +166,18 @@ pub enum PromptVia {
 }
 
 /// How the installed skills are listed for `{skill-list}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SkillList {
+    #[serde(deserialize_with = "read::skill_entry")]
     pub each: Template,
+    #[serde(default)]
     pub separator: String,
 }
 
 /// One way to log in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "read::LoginTable")]
 pub struct Login {
     pub source: LoginSource,
     /// What it is, for people.
@@ -186,38 +212,54 @@ pub enum LoginRule {
 }
 
 /// A login that is there and cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LoginHint {
+    #[serde(rename = "file", deserialize_with = "read::user_paths")]
     pub paths: Vec<Template>,
     /// Why it cannot be used, for people.
+    #[serde(default)]
     pub about: String,
 }
 
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Switches {
+    off: Switch,
+    on: Switch,
+}
+
 /// One position of the switch for bundled skills.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Switch {
     pub arguments: Vec<Argument>,
+    #[serde(deserialize_with = "read::variables")]
     pub environment: Variables,
     /// Files; they take the place of the descriptor's own.
+    #[serde(deserialize_with = "read::files")]
     pub files: Files,
     /// What it does not do, for people.
     pub note: Option<String>,
 }
 
 /// How an agent tells its version.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct VersionCheck {
     /// The arguments that make it tell; without any it is not asked.
     pub arguments: Vec<String>,
     /// The oldest version that is known to work as described.
+    #[serde(deserialize_with = "read::minimum")]
     pub minimum: Option<Version>,
 }
 
 /// Where a descriptor comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// It is part of skillgauge.
+    #[default]
     Builtin,
     /// A file of the user.
     File(String),
@@ -240,8 +282,8 @@ impl Descriptor {
     /// The position of the switch for bundled skills.
     pub fn switch(&self, bundled: BundledSkills) -> &Switch {
         match bundled {
-            BundledSkills::Off => &self.bundled_off,
-            BundledSkills::On => &self.bundled_on,
+            BundledSkills::Off => &self.bundled_skills.off,
+            BundledSkills::On => &self.bundled_skills.on,
         }
     }
 
@@ -285,7 +327,9 @@ impl Descriptor {
 
     /// The files that are written before it starts.
     pub fn files(&self, bundled: BundledSkills) -> Files {
-        laid_over(self.switch(bundled).files.clone(), &self.files)
+        let mut files = self.files.clone();
+        files.extend(self.switch(bundled).files.clone());
+        files
     }
 
     /// Whether a limit or another value that may be absent reaches the agent at all.
@@ -295,17 +339,12 @@ impl Descriptor {
 
     /// Everything that is filled for a run, paths of logins aside.
     fn templates(&self) -> Vec<&Template> {
-        let switches = [&self.bundled_off, &self.bundled_on];
+        let switches = [&self.bundled_skills.off, &self.bundled_skills.on];
         let files = self.files.iter().chain(switches.iter().flat_map(|switch| &switch.files));
         let mut templates: Vec<&Template> = files.map(|(_, text)| text).collect();
         let own = [&self.arguments, &self.extra_arguments].into_iter();
-        for argument in own.chain(switches.map(|switch| &switch.arguments)).flatten() {
-            match argument {
-                Argument::One(template) => templates.push(template),
-                Argument::Group(group) => templates.extend(group),
-                Argument::BundledSkills | Argument::Extra => {}
-            }
-        }
+        let arguments = own.chain(switches.map(|switch| &switch.arguments)).flatten();
+        templates.extend(arguments.flat_map(Argument::templates));
         for variables in
             [&self.environment].into_iter().chain(switches.map(|switch| &switch.environment))
         {
@@ -321,16 +360,6 @@ impl Descriptor {
             LoginSource::File { .. } => None,
         })
     }
-}
-
-/// Files with those of another list added whose paths are new.
-fn laid_over(mut own: Files, base: &Files) -> Files {
-    for (path, text) in base {
-        if own.iter().all(|(known, _)| known != path) {
-            own.push((path.clone(), text.clone()));
-        }
-    }
-    own
 }
 
 /// The candidate that a text is most likely a misspelling of.

@@ -106,7 +106,8 @@ impl fmt::Display for Slot {
 }
 
 /// A placeholder that is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown placeholder `{{{name}}}`{}", meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default())]
 pub struct UnknownSlot {
     /// What stands between the braces.
     pub name: String,
@@ -114,10 +115,10 @@ pub struct UnknownSlot {
     pub meant: Option<&'static str>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Template(Vec<Piece>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Piece {
     Text(String),
     Slot(Slot),
