@@ -10,6 +10,7 @@ mod error;
 mod exit_code;
 mod judge;
 mod keep;
+mod log;
 mod printer;
 mod progress;
 mod project;
@@ -21,7 +22,7 @@ mod target;
 pub use commands::fleet::FLEET_VARIABLES;
 pub use error::{CommandError, Failure};
 pub use exit_code::ExitCode;
-pub use printer::Printer;
+pub use printer::{Printer, Voice};
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -52,8 +53,19 @@ pub fn main() -> std::process::ExitCode {
             return code.into();
         }
     };
-    let printer = Printer::new(cli.color);
-    dispatch(cli.command, &printer).unwrap_or_else(|error| printer.error(&error)).into()
+    let voice = match (cli.quiet, cli.verbose) {
+        (true, _) => Voice::Quiet,
+        (false, 0) => Voice::Normal,
+        (false, _) => Voice::Verbose,
+    };
+    let printer = Printer::new(cli.color, voice);
+    let done = log::start(cli.verbose, cli.log_file.as_deref()).and_then(|()| {
+        tracing::debug!(version = env!("CARGO_PKG_VERSION"), command = ?cli.command, "started");
+        dispatch(cli.command, &printer)
+    });
+    let code = done.unwrap_or_else(|error| printer.error(&error));
+    tracing::debug!(code = code as u8, "ended");
+    code.into()
 }
 
 /// Carries out a command.

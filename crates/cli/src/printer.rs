@@ -21,16 +21,31 @@ pub enum Color {
     Never,
 }
 
+/// How much is said beside results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Voice {
+    /// Only why there is no result.
+    Quiet,
+    #[default]
+    Normal,
+    /// A log runs along, so nothing is drawn over.
+    Verbose,
+}
+
 /// Writes what commands have to say.
 #[derive(Clone, Debug)]
 pub struct Printer {
     color: Color,
+    voice: Voice,
 }
 
 impl Printer {
-    /// With the user's choice of colour.
-    pub fn new(color: Color) -> Self {
-        Self { color }
+    pub fn new(color: Color, voice: Voice) -> Self {
+        Self { color, voice }
+    }
+
+    pub fn voice(&self) -> Voice {
+        self.voice
     }
 
     /// Standard output, buffered.
@@ -56,15 +71,22 @@ impl Printer {
 
     /// Says something that is not data. A closed standard error is nobody's concern.
     pub fn say(&self, text: &str) {
+        if self.voice != Voice::Quiet || text.starts_with("error: ") {
+            self.tell(text);
+        }
+        tracing::debug!("{text}");
+    }
+
+    fn tell(&self, text: &str) {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
     /// Reports why a command could not do its work.
     pub fn error(&self, error: &CommandError) -> ExitCode {
         if error.failure != Failure::ClosedPipe {
-            self.say(&format!("error: {error}"));
+            self.tell(&format!("error: {error}"));
             if let Some(hint) = &error.hint {
-                self.say(&format!("\nhint: {hint}"));
+                self.tell(&format!("\nhint: {hint}"));
             }
         }
         error.failure.exit_code()

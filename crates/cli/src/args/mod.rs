@@ -78,6 +78,18 @@ pub struct Cli {
     /// When to use colour
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
+
+    /// Say nothing but results and errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Say what is done: commands of agents, calls of models, retries; -vv says more
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+
+    /// Write everything that is done to this file; secrets are left out
+    #[arg(long, global = true, value_name = "FILE")]
+    pub log_file: Option<std::path::PathBuf>,
 }
 
 /// The commands.

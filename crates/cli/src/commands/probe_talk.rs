@@ -28,8 +28,8 @@ impl ProbeTalk {
     pub(crate) fn of_any(what: &str, printer: Printer) -> Self {
         Self {
             skill: None,
+            progress: Progress::new(what, &printer),
             printer,
-            progress: Progress::new(what),
             triggers: 0,
             errors: 0,
             saved: 0,

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{StatusLine, pace};
+use crate::Printer;
 
 /// Counts what is done, and says so.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Progress of so many things, some of which are known already.
-    pub(crate) fn new(what: impl Into<String>) -> Self {
+    pub(crate) fn new(what: impl Into<String>, printer: &Printer) -> Self {
         Self {
             what: what.into(),
             total: 0,
@@ -28,7 +29,7 @@ impl Progress {
             resumed: 0,
             note: String::new(),
             started: Instant::now(),
-            status: StatusLine::new(),
+            status: StatusLine::new(printer),
         }
     }
 
@@ -69,10 +70,12 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Voice;
+    use crate::printer::Color;
 
     #[test]
     fn a_line_has_counts_rate_and_time_left_of_what_is_really_done() {
-        let mut progress = Progress::new("probes");
+        let mut progress = Progress::new("probes", &Printer::new(Color::Never, Voice::Normal));
         (progress.total, progress.done, progress.resumed) = (60, 30, 20);
         progress.note = "2 errors".to_owned();
         assert_eq!(

@@ -9,6 +9,8 @@ mod runs;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use crate::{Printer, Voice};
+
 pub(crate) use counted::Progress;
 pub(crate) use runs::RunProgress;
 
@@ -22,21 +24,29 @@ const QUIET: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 struct StatusLine {
     is_terminal: bool,
+    is_silent: bool,
     drawn: Option<Instant>,
 }
 
 impl StatusLine {
-    fn new() -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), drawn: None }
+    fn new(printer: &Printer) -> Self {
+        Self {
+            is_terminal: printer.voice() == Voice::Normal && std::io::stderr().is_terminal(),
+            is_silent: printer.voice() == Voice::Quiet,
+            drawn: None,
+        }
     }
 
     /// Whether it is time to draw again.
     fn is_due(&self) -> bool {
         let pause = if self.is_terminal { REDRAW } else { QUIET };
-        self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause)
+        !self.is_silent && self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause)
     }
 
     fn draw(&mut self, text: &str) {
+        if self.is_silent {
+            return;
+        }
         self.drawn = Some(Instant::now());
         let mut stderr = std::io::stderr();
         let _ = if self.is_terminal {

@@ -28,7 +28,7 @@ impl RunProgress {
     pub(crate) fn new(printer: &Printer, planned: usize) -> Self {
         Self {
             printer: printer.clone(),
-            status: StatusLine::new(),
+            status: StatusLine::new(printer),
             planned,
             before: 0,
             running: 0,

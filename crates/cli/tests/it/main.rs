@@ -22,6 +22,7 @@ mod grade;
 mod grade_files;
 mod improve;
 mod lint_evals;
+mod log;
 mod mixture;
 mod package;
 mod report;

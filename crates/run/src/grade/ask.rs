@@ -42,7 +42,8 @@ pub(super) async fn ask<A: DeserializeOwned>(
     let mut asked = Asked::with(Votes::default());
     // So many votes may fail while more than half can still be answered.
     let spare = (judge.votes.get() - 1) / 2;
-    for _ in 0..judge.votes.get() {
+    for vote in 1..=judge.votes.get() {
+        tracing::info!(judge = %judge.model.name(), vote, items = question.items, "judge is asked");
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => {

@@ -196,6 +196,7 @@ impl<W: Work> Attempts<W> {
             let delay = delay.filter(|_| !self.cancel.is_cancelled());
             made.push(Attempt { number, took: started.elapsed(), problem, waited: delay });
             let Some(delay) = delay else { return (output, made) };
+            tracing::info!(attempt = number, ?problem, wait = ?delay, "retried");
             // The permit is free while we wait: others may have better luck.
             let next = async {
                 sleep(delay).await;

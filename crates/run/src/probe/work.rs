@@ -113,6 +113,7 @@ impl ProbeWork {
         number: u32,
         cancel: &CancellationToken,
     ) -> Made {
+        tracing::info!(probe = %spec.id, run = spec.run, attempt = number, "probe starts");
         let attempt = Attempt { task, number, outputs: None };
         let run = self.prober.executor().attempt(attempt, cancel, &mut |_| ()).await?;
         let result = ProbeResult {

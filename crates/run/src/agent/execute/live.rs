@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use skillgauge_core::text::shorten;
 use skillgauge_core::time::timestamp;
 use skillgauge_format::transcript::Transcript;
 use tokio::task::spawn_blocking;
@@ -51,11 +52,14 @@ impl Live<'_> {
         let scrubber = Arc::new(Scrubber::new(&call.secrets, &ready.place.folders.root));
         let mut tape = self.blank_tape(&ready, &call, &scrubber);
 
+        let agent = &descriptor.name;
+        tracing::info!(%agent, command = command_line(&call, &scrubber), "agent starts");
         let mut reader = descriptor.adapter.open(tape.context());
         let mut lines = Vec::new();
         let is_recorded = matches!(self.settings.cassette.mode(), Mode::Record(_));
         let on_line = |line: &[u8]| -> Flow {
             let line = scrubber.bytes(line);
+            tracing::trace!(%agent, line = %String::from_utf8_lossy(&line), "agent says");
             if is_recorded {
                 lines.push(String::from_utf8_lossy(&line).into_owned());
             }
@@ -66,6 +70,10 @@ impl Live<'_> {
                 .await?;
         tape.lines = lines;
         tape.add_end(&ended, &scrubber);
+        tracing::info!(%agent, exit = ?tape.exit, seconds = clock.elapsed().as_secs_f64(), "agent ended");
+        if !tape.stderr.is_empty() {
+            tracing::debug!(%agent, stderr = tape.stderr, "agent complained");
+        }
         self.finish(ready, &mut tape, &scrubber).await?;
         tape.started = timestamp(started).to_string();
         tape.total_ms = millis(clock.elapsed());
@@ -234,4 +242,12 @@ impl From<tokio::task::JoinError> for ExecuteError {
     fn from(error: tokio::task::JoinError) -> Self {
         Self::Internal { message: error.to_string() }
     }
+}
+
+/// Program and arguments without secrets; a prompt among them may be long.
+fn command_line(call: &Call, scrubber: &Scrubber) -> String {
+    let arguments = call.record.arguments.iter();
+    let arguments = arguments.map(|argument| shorten(&scrubber.text(argument), 80));
+    let program = call.record.program.display().to_string();
+    std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
 }

@@ -110,6 +110,13 @@ impl Asker {
             let started = Instant::now();
             let result = self.wire.call(&call).await;
             let timing = Timing { cause, delay, duration: started.elapsed() };
+            let (model, seconds) = (&self.name, timing.duration.as_secs_f64());
+            match &result {
+                Ok(_) => tracing::info!(%model, ?cause, seconds, "model answered"),
+                Err(fault) => {
+                    tracing::info!(%model, ?cause, seconds, error = %fault.error, "model failed")
+                }
+            }
             let (error, adaptation) = match result {
                 Ok(reply) => {
                     self.remember(began, manner);
@@ -131,7 +138,10 @@ impl Asker {
                 continue;
             }
             match error.problem().and_then(|problem| retries.after(&problem)) {
-                Some(next) => (cause, delay) = (Cause::Retry, next),
+                Some(next) => {
+                    tracing::info!(%model, wait = ?next, "model is asked again");
+                    (cause, delay) = (Cause::Retry, next);
+                }
                 None => return Err(worth_reading(rejected, error)),
             }
         }
