@@ -172,14 +172,43 @@ pub fn percent(rate: f64) -> String {
     format!("{:.0} %", 100.0 * rate)
 }
 
-/// A text on one line of at most `most` characters and an ellipsis, safe to print.
-pub fn shorten(text: &str, most: usize) -> String {
+/// A text of somebody else on one line, and without anything that a terminal would obey.
+pub fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = printable(&line);
+    printable(&line).into_owned()
+}
+
+/// The same, of at most `most` characters and an ellipsis.
+pub fn shorten(text: &str, most: usize) -> String {
+    let line = one_line(text);
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line.into_owned(),
+        None => line,
     }
+}
+
+/// Rows whose columns are as wide as what is in them. The columns named in `texts` begin at the left, the others have
+/// numbers and end at the right.
+pub fn table(rows: &[Vec<String>], texts: &[usize]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if texts.contains(&column) {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    out
 }
 
 /// An error with its causes, as far as it has not said them itself: "cannot keep the outputs: no space left on device".
@@ -232,6 +261,13 @@ mod tests {
         assert_eq!(shorten("a\n  b\u{1b}", 9), "a b\u{fffd}");
         assert_eq!(shorten("äöü", 3), "äöü");
         assert_eq!(shorten("äö ü", 3), "äö…");
+    }
+
+    #[test]
+    fn a_table_has_columns_as_wide_as_their_cells() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [row(["name", "runs", "note"]), row(["ä", "10000", ""])];
+        assert_eq!(table(&rows, &[0, 2]), "name   runs  note\nä     10000\n");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use skillgauge_core::output::{Format, Github, Json, Jsonl, Junit, Paths, Rendere
 use skillgauge_core::profile::{Names, Policy, Profile, Strictness};
 use skillgauge_core::rule::rule_named;
 use skillgauge_core::skill::discover::Ignore;
-use skillgauge_core::validate::parallel::{self, Done, Fixing, Job};
+use skillgauge_core::validate::parallel::{self, Fixing, Job, ValidationSummary};
 
 use super::{Outcome, explain};
 use crate::args::{FormatArg, ValidateArgs, write_file};
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &Printer) -> Outcome {
     Ok(if is_typo { ExitCode::Usage } else { code })
 }
 
-fn conclude(fixing: Fixing, done: &Done, printer: &Printer) -> ExitCode {
+fn conclude(fixing: Fixing, done: &ValidationSummary, printer: &Printer) -> ExitCode {
     let findings = if done.fixed == 1 { "1 finding" } else { &format!("{} findings", done.fixed) };
     match fixing {
         Fixing::Off => {}

@@ -12,7 +12,6 @@ mod rank;
 mod text;
 mod words;
 
-pub(crate) use text::one_line;
 pub use text::render_text;
 pub(crate) use words::stems;
 

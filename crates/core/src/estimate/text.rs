@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{QueryEstimate, TriggerEstimate};
 
+use crate::text::one_line;
+
 /// How many words are shown of a query.
 const SHOWN: usize = 5;
 
@@ -57,10 +59,4 @@ fn some(words: &[String]) -> String {
         let _ = write!(shown, " and {} more", words.len() - SHOWN);
     }
     shown
-}
-
-/// A text of somebody else on one line, and without anything that a terminal would obey.
-pub(crate) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

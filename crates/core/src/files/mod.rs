@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub use content::{Content, ContentEntry, ContentHash, ContentKind};
 pub use fs_err::os::unix::fs::symlink as link;
-pub use system::{FileMode, create_file, mode_of, open_file, sync_folder};
+pub use system::{FileMode, create_file, mode_of, open_file, open_quietly, sync_folder};
 pub use walk::{Walk, WalkError};
 
 /// Something in a folder.

@@ -1,11 +1,12 @@
 //! Files opened and made without following a link, and what counts of their mode.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use fs_err::File;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
+use rustix::fs::OFlags;
 
 /// Whether a file is a program; of a file's mode nothing else counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +34,26 @@ impl FileMode {
     }
 }
 
-/// Opens a file for reading; a link in its place is an error.
-pub fn open_file(path: &Path) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+/// Opens a regular file for reading; never follows a link, never waits for a pipe. Errors are the system's own words,
+/// without the path.
+pub fn open_quietly(path: &Path) -> io::Result<std::fs::File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     // The flags of the system are bits of a C int.
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    fs_err::OpenOptions::new().read(true).custom_flags(flags).open(path)
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+/// The same with errors that name the path.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    Ok(File::from_parts(open_quietly(path).map_err(named)?, path))
 }
 
 /// Makes a change of a folder's entries last.

@@ -4,16 +4,13 @@ use std::fmt::Write as _;
 
 use crate::rule::{DefaultLevel, Fixable, Origin, Rule};
 use crate::suite_lint::{LintGroup, LintRule, lint_rules};
+use crate::text::table;
 
 /// One line for each rule.
 pub fn listing(rules: &[&Rule]) -> String {
-    let width = rules.iter().map(|rule| rule.code.len()).max().unwrap_or_default();
-    let mut out = String::new();
-    for rule in rules {
-        let level = level(rule.level);
-        let _ = writeln!(out, "{:width$}  {level:14}  {}", rule.code, rule.title());
-    }
-    out
+    let row =
+        |rule: &&Rule| [rule.code, level(rule.level), rule.title()].map(str::to_owned).to_vec();
+    table(&rules.iter().map(row).collect::<Vec<_>>(), &[0, 1, 2])
 }
 
 /// Everything about one rule, as Markdown.
@@ -50,12 +47,9 @@ pub fn level(level: DefaultLevel) -> &'static str {
 
 /// One line for each rule of `skillgauge lint-evals`.
 pub fn lint_listing() -> String {
-    let width = lint_rules().map(|rule| rule.code.len()).max().unwrap_or_default();
-    let mut out = String::new();
-    for rule in lint_rules() {
-        let _ = writeln!(out, "{:width$}  {:14}  {}", rule.code, level(rule.level), rule.title());
-    }
-    out
+    let row =
+        |rule: &LintRule| [rule.code, level(rule.level), rule.title()].map(str::to_owned).to_vec();
+    table(&lint_rules().map(row).collect::<Vec<_>>(), &[0, 1, 2])
 }
 
 /// Everything about one rule of `skillgauge lint-evals`, as Markdown.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport};
 
-use crate::estimate::one_line;
+use crate::text::{one_line, percent, table};
 
 pub fn render_text(report: &RouteReport) -> String {
     let mut text = String::new();
@@ -48,20 +48,13 @@ pub fn render_text(report: &RouteReport) -> String {
 /// Rows are who wants a query, columns who took it.
 fn matrix(text: &mut String, report: &RouteReport) {
     let labels = &report.matrix.labels;
-    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(6);
-    let _ = write!(text, "{:width$}", "wanted");
-    for label in labels {
-        let _ = write!(text, "  {label:>width$}");
-    }
-    text.push('\n');
+    let head = std::iter::once("wanted".to_owned()).chain(labels.iter().cloned());
+    let mut rows: Vec<Vec<String>> = vec![head.collect()];
     for (label, row) in labels.iter().zip(&report.matrix.rows) {
-        let _ = write!(text, "{label:width$}");
-        for count in row {
-            let shown = if *count == 0 { ".".to_owned() } else { count.to_string() };
-            let _ = write!(text, "  {shown:>width$}");
-        }
-        text.push('\n');
+        let shown = |count: &_| if *count == 0 { ".".to_owned() } else { count.to_string() };
+        rows.push(std::iter::once(label.clone()).chain(row.iter().map(shown)).collect());
     }
+    text.push_str(&table(&rows, &[0]));
 }
 
 fn skills(text: &mut String, report: &RouteReport) {
@@ -69,10 +62,10 @@ fn skills(text: &mut String, report: &RouteReport) {
     for skill in &report.skills {
         let recall = match (skill.recall, skill.recall_interval) {
             (Some(recall), Some([low, high])) => format!(
-                "recall {:.0} % ({:.0} to {:.0} %)",
-                100.0 * recall.as_f64(),
+                "recall {} ({:.0} to {})",
+                percent(recall.as_f64()),
                 100.0 * low.as_f64(),
-                100.0 * high.as_f64()
+                percent(high.as_f64())
             ),
             _ => "no recall".to_owned(),
         };

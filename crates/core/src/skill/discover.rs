@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ignored::Ignored;
+use super::ignored::IgnoreRules;
 use super::listing::Entries;
 use super::{FileEntry, FileKind, Folder};
 use super::{SKILL_MD, Skill, State, is_skill_md};
@@ -91,7 +91,7 @@ fn skill_folder(path: &Path) -> &Path {
 
 struct Walk<'a> {
     root: &'a Path,
-    ignored: Ignored,
+    ignored: IgnoreRules,
     /// Real paths of the trees under way; a link into one of them is not followed.
     trees: Vec<PathBuf>,
     found: &'a mut dyn FnMut(Found) -> bool,
@@ -102,7 +102,14 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(root: &'a Path, ignore: Ignore, found: &'a mut dyn FnMut(Found) -> bool) -> Self {
         let trees = fs_err::canonicalize(root).into_iter().collect();
-        Self { root, ignored: Ignored::above(root, ignore), trees, found, count: 0, stopped: false }
+        Self {
+            root,
+            ignored: IgnoreRules::above(root, ignore),
+            trees,
+            found,
+            count: 0,
+            stopped: false,
+        }
     }
 
     fn emit(&mut self, found: Found) {

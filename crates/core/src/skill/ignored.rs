@@ -20,7 +20,7 @@ const GENERATED: [&str; 2] = ["node_modules", "__pycache__"];
 const GITIGNORE: &str = ".gitignore";
 
 /// The ignore rules in force at one point of a walk.
-pub(super) struct Ignored {
+pub(super) struct IgnoreRules {
     mode: Ignore,
     /// Where the walk starts, as given and as it really is: rules match real paths.
     given: PathBuf,
@@ -30,14 +30,14 @@ pub(super) struct Ignored {
 
 /// A folder that the walk is in.
 #[must_use]
-pub(super) struct Entered {
+pub(super) struct EnteredFolder {
     /// Whether it brought rules, which go again when the walk leaves it.
     has_rules: bool,
     /// Its real path, when there are rules to match against.
     real: PathBuf,
 }
 
-impl Ignored {
+impl IgnoreRules {
     /// The rules that hold at `root` because of the folders above it, up to the repository's top.
     pub(super) fn above(root: &Path, mode: Ignore) -> Self {
         let real = fs_err::canonicalize(root).unwrap_or_else(|_| root.to_owned());
@@ -49,11 +49,11 @@ impl Ignored {
     }
 
     /// Takes up the ignore file of a folder, if its listing shows one.
-    pub(super) fn enter(&mut self, folder: &Path, entries: &Entries) -> Entered {
+    pub(super) fn enter(&mut self, folder: &Path, entries: &Entries) -> EnteredFolder {
         let has_rules =
             self.mode == Ignore::Respected && entries.kind_of(GITIGNORE) == Some(FileKind::File);
         if !has_rules && self.rules.is_empty() {
-            return Entered { has_rules, real: PathBuf::new() };
+            return EnteredFolder { has_rules, real: PathBuf::new() };
         }
         let real = match folder.strip_prefix(&self.given) {
             Ok(rest) => self.real.join(rest),
@@ -62,18 +62,18 @@ impl Ignored {
         if has_rules {
             self.rules.push(rules_in(&real, &real.join(GITIGNORE)));
         }
-        Entered { has_rules, real }
+        EnteredFolder { has_rules, real }
     }
 
-    /// Forgets what [`Ignored::enter`] took up.
-    pub(super) fn leave(&mut self, entered: &Entered) {
+    /// Forgets what [`IgnoreRules::enter`] took up.
+    pub(super) fn leave(&mut self, entered: &EnteredFolder) {
         if entered.has_rules {
             self.rules.pop();
         }
     }
 
     /// Whether to pass over the entry `name` of a folder.
-    pub(super) fn is_ignored(&self, folder: &Entered, name: &OsStr, kind: FileKind) -> bool {
+    pub(super) fn is_ignored(&self, folder: &EnteredFolder, name: &OsStr, kind: FileKind) -> bool {
         let is_folder = kind == FileKind::Folder;
         if is_folder && let Some(name) = name.to_str() {
             let generated = self.mode == Ignore::Respected && GENERATED.contains(&name);

@@ -273,8 +273,7 @@ fn needs_transcript(check_type: CheckType) -> bool {
 
 fn one_line(text: &str) -> String {
     const LONGEST: usize = 200;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    crate::text::cut_middle(&line, LONGEST).0
+    crate::text::cut_middle(&crate::text::one_line(text), LONGEST).0
 }
 
 /// What is left of an agent that ended at once.

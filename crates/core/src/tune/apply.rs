@@ -10,7 +10,7 @@ use crate::profile::Policy;
 use crate::skill::edit::{EditError, with_description};
 use crate::skill::{Document, FileKind, SKILL_MD, Skill, State};
 use crate::validate::Checked;
-use crate::validate::fix::{FixError, Planned, apply as replace};
+use crate::validate::fix::{FixError, FixPlan, apply as replace};
 
 /// Why a description was not written.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub fn apply(folder: &Path, before: &str, after: &str) -> Result<Applied, ApplyE
     }
     let edited = with_description(&text, after.trim())?;
     check(skill, &edited, after)?;
-    replace(&Planned { file, rename: None, before: text, after: edited, findings: 0 })?;
+    replace(&FixPlan { file, rename: None, before: text, after: edited, findings: 0 })?;
     Ok(Applied::Written)
 }
 

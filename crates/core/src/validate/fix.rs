@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The changes to one skill.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Planned {
+pub struct FixPlan {
     /// The file, with its present name.
     pub file: PathBuf,
     /// Its new name, when it gets one.
@@ -40,13 +40,13 @@ pub enum FixError {
 }
 
 /// What could be put right in a skill; none when there is nothing.
-pub fn plan(checked: &Checked) -> Option<Planned> {
+pub fn plan(checked: &Checked) -> Option<FixPlan> {
     let fixes: Vec<&Fix> =
         checked.findings.iter().filter_map(|finding| finding.fix.as_ref()).collect();
     let folder = &checked.skill.path;
     if let Some(Fix::RenameToSkillMd { from }) = fixes.first() {
         let (file, rename) = (folder.join(from), Some(folder.join(SKILL_MD)));
-        return Some(Planned {
+        return Some(FixPlan {
             file,
             rename,
             before: String::new(),
@@ -69,7 +69,7 @@ pub fn plan(checked: &Checked) -> Option<Planned> {
     let before = format!("{}{}", mark(document.byte_order_mark), document.text);
     let after = format!("{}{}", mark(keeps_mark), replaced(&document.text, &fixes));
     let planned =
-        Planned { file: folder.join(SKILL_MD), rename: None, before, after, findings: fixes.len() };
+        FixPlan { file: folder.join(SKILL_MD), rename: None, before, after, findings: fixes.len() };
     (planned.before != planned.after).then_some(planned)
 }
 
@@ -93,7 +93,7 @@ fn replaced(text: &str, fixes: &[&Fix]) -> String {
 }
 
 /// The change as a unified diff.
-pub fn diff(planned: &Planned) -> String {
+pub fn diff(planned: &FixPlan) -> String {
     let name = planned.file.display();
     match &planned.rename {
         Some(to) => format!("rename from {name}\nrename to {}\n", to.display()),
@@ -104,7 +104,7 @@ pub fn diff(planned: &Planned) -> String {
     }
 }
 
-pub fn apply(planned: &Planned) -> Result<(), FixError> {
+pub fn apply(planned: &FixPlan) -> Result<(), FixError> {
     let io = |source| FixError::Io { file: planned.file.clone(), source };
     if let Some(to) = &planned.rename {
         return fs_err::rename(&planned.file, to).map_err(io);

@@ -64,7 +64,7 @@ pub enum Fixing {
 }
 
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct ValidationSummary {
     /// Counts over all skills, after fixing.
     pub totals: Totals,
     /// Findings that were put right, or would be.
@@ -83,7 +83,7 @@ impl Job<'_> {
 }
 
 /// Checks all and writes the report.
-pub fn run(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Done> {
+pub fn run(job: &Job<'_>, out: &mut dyn Write) -> io::Result<ValidationSummary> {
     let printed = AtomicUsize::new(0);
     let threads = job.threads.max(1);
     let (to_check, work) = channel();
@@ -257,7 +257,7 @@ struct Writer<'a> {
     printed: &'a AtomicUsize,
     scope: Option<Scope>,
     pieces: usize,
-    done: Done,
+    done: ValidationSummary,
     /// The folders whose skills are under way.
     groups: Groups,
 }
@@ -265,7 +265,15 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(job: &'a Job<'a>, out: &'a mut dyn Write, printed: &'a AtomicUsize) -> Self {
         let groups = Groups::default();
-        Self { job, out, printed, scope: None, pieces: 0, done: Done::default(), groups }
+        Self {
+            job,
+            out,
+            printed,
+            scope: None,
+            pieces: 0,
+            done: ValidationSummary::default(),
+            groups,
+        }
     }
 
     fn batch(&mut self, results: Results) -> io::Result<()> {
@@ -321,7 +329,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn close(mut self) -> io::Result<Done> {
+    fn close(mut self) -> io::Result<ValidationSummary> {
         let scope = self.scope.unwrap_or(Scope::ManySkills);
         self.open(scope)?;
         let complete = self.groups.finish();

@@ -1,12 +1,11 @@
 //! What `skillgauge history` shows: every version with its scores, the current one and the best one.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use skillgauge_format::cases::Version;
 
 use super::scores::{Gradings, VersionScores};
 use super::{VersionError, VersionNumber, VersionStore};
+use crate::text::{percent, shorten, table};
 
 /// The versions of a skill with what is known about them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,34 +87,30 @@ impl VersionLine {
 
 impl Overview {
     pub fn to_text(&self) -> String {
-        let mut out = String::from(
-            "version  time                  pass rate   interval  score  passed  commit   description\n",
-        );
+        let head = ["version", "time", "pass rate", "interval", "score", "passed", "commit"];
+        let mut rows = vec![head.iter().chain(&["description"]).map(ToString::to_string).collect()];
         for line in &self.versions {
             let version = &line.version;
-            let score =
-                version.average_score.map_or("-".to_owned(), |s| format!("{:.1}", s.as_f64()));
+            let unknown = || "-".to_owned();
+            let commit = version.git_hash.as_deref().unwrap_or("-");
             let passed = match line.gradings {
-                0 => "-".to_owned(),
+                0 => unknown(),
                 all => format!("{}/{all}", line.passed),
             };
-            let rate =
-                line.pass_rate.map_or("-".to_owned(), |rate| format!("{:.0}%", rate * 100.0));
-            let interval = line.pass_rate_interval.map_or("-".to_owned(), |[low, high]| {
-                format!("{:.0}-{:.0}%", low * 100.0, high * 100.0)
-            });
-            let commit = version.git_hash.as_deref().unwrap_or("-");
-            let _ = writeln!(
-                out,
-                "{:<7}  {:<20}  {rate:>9}  {interval:>9}  {score:>5}  {passed:>6}  {:<7}  {}{}",
-                VersionNumber(version.version),
-                version.timestamp.as_str(),
-                commit.get(..7).unwrap_or(commit),
-                one_line(&version.description),
-                self.marks(version.version),
-            );
+            rows.push(vec![
+                VersionNumber(version.version).to_string(),
+                version.timestamp.to_string(),
+                line.pass_rate.map_or_else(unknown, percent),
+                line.pass_rate_interval.map_or_else(unknown, |[low, high]| {
+                    format!("{:.0}-{}", 100.0 * low, percent(high))
+                }),
+                version.average_score.map_or_else(unknown, |s| format!("{:.1}", s.as_f64())),
+                passed,
+                commit.get(..7).unwrap_or(commit).to_owned(),
+                shorten(&version.description, 80) + self.marks(version.version),
+            ]);
         }
-        out
+        table(&rows, &[0, 1, 6, 7])
     }
 
     fn marks(&self, version: u64) -> &'static str {
@@ -126,12 +121,6 @@ impl Overview {
             (false, false) => "",
         }
     }
-}
-
-/// A description is free text, and a table has one line for it.
-fn one_line(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(clean).take(80).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::descriptor::{BundledSkills, Descriptor, LoginSource, Slot, Values};
 use super::isolation::Folders;
-use super::login::FoundLogin;
+use super::login::LoginEntry;
 use crate::model::{BASE_VARIABLES, Environment, Secret};
 
 /// What is set when the user has no language: without one some programs cannot write anything but ASCII.
@@ -23,7 +23,7 @@ impl RunVariables {
     pub(super) fn new(
         descriptor: &Descriptor,
         environment: &Environment,
-        logins: &[FoundLogin],
+        logins: &[LoginEntry],
         bundled: BundledSkills,
         folders: &Folders,
         values: &Values,

@@ -16,7 +16,7 @@ const SHORTEST_TOKEN: usize = 20;
 
 /// A login that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundLogin {
+pub(crate) struct LoginEntry {
     pub(crate) login: Login,
     /// The file that holds it; absent for a variable.
     pub(crate) file: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct FoundLogin {
     pub(crate) source: String,
 }
 
-impl FoundLogin {
+impl LoginEntry {
     /// Where it is on this machine.
     pub(crate) fn place(&self) -> String {
         self.file.as_ref().map_or_else(|| self.source.clone(), |file| file.display().to_string())
@@ -52,7 +52,7 @@ fn collect(value: &Value, secrets: &mut Vec<Secret>) {
 }
 
 /// The logins that an agent gets, the one that counts first.
-pub(crate) fn find(descriptor: &Descriptor, environment: &Environment) -> Vec<FoundLogin> {
+pub(crate) fn find(descriptor: &Descriptor, environment: &Environment) -> Vec<LoginEntry> {
     let mut found = all(descriptor, environment);
     match descriptor.login_rule {
         LoginRule::First => found.truncate(1),
@@ -62,16 +62,16 @@ pub(crate) fn find(descriptor: &Descriptor, environment: &Environment) -> Vec<Fo
 }
 
 /// All logins that are there, also those that do not count.
-pub(crate) fn all(descriptor: &Descriptor, environment: &Environment) -> Vec<FoundLogin> {
+pub(crate) fn all(descriptor: &Descriptor, environment: &Environment) -> Vec<LoginEntry> {
     let found = descriptor.login.iter().filter_map(|login| match &login.source {
-        LoginSource::Variable { name, .. } => environment.has(name).then(|| FoundLogin {
+        LoginSource::Variable { name, .. } => environment.has(name).then(|| LoginEntry {
             login: login.clone(),
             file: None,
             source: name.clone(),
         }),
         LoginSource::File { paths, .. } => {
             let (source, file) = first_file(paths, environment)?;
-            Some(FoundLogin { login: login.clone(), file: Some(file), source })
+            Some(LoginEntry { login: login.clone(), file: Some(file), source })
         }
     });
     found.collect()
@@ -112,7 +112,7 @@ mod tests {
         let registry = Registry::load(&[]).unwrap();
         let descriptor = registry.get(agent, Path::new("/")).unwrap();
         let environment = variables.iter().copied().collect();
-        find(&descriptor, &environment).iter().map(FoundLogin::place).collect()
+        find(&descriptor, &environment).iter().map(LoginEntry::place).collect()
     }
 
     #[test]

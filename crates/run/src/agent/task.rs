@@ -135,7 +135,7 @@ impl TaskSkill {
     ///
     /// It is installed under the name in its front matter, or else under that of its folder.
     pub fn read(folder: &Path) -> Result<Self, SkillError> {
-        let found = FoundSkill::read(folder)?;
+        let found = SkillSource::read(folder)?;
         let digest = found
             .content
             .hash()
@@ -153,13 +153,13 @@ impl TaskSkill {
 
 /// A skill on disk, ready to be copied.
 #[derive(Debug)]
-pub(super) struct FoundSkill {
+pub(super) struct SkillSource {
     pub(super) name: String,
     pub(super) folder: PathBuf,
     pub(super) content: Content,
 }
 
-impl FoundSkill {
+impl SkillSource {
     pub(super) fn read(folder: &Path) -> Result<Self, SkillError> {
         let skill = Skill::read(folder);
         let State::Read(document) = &skill.state else {
@@ -222,7 +222,7 @@ pub enum InputError {
 impl TaskInput {
     /// Reads a file, or a folder with all that is in it. Blocks.
     pub fn read(root: &Path, path: &Path) -> Result<Self, InputError> {
-        let found = FoundInput::read(root, path)?;
+        let found = InputSource::read(root, path)?;
         let digest = found.content.hash();
         let digest = digest.map_err(|source| InputError::Io { path: path.to_owned(), source })?;
         Ok(Self { path: found.path, root: root.to_owned(), digest })
@@ -231,12 +231,12 @@ impl TaskInput {
 
 /// An input on disk, ready to be copied.
 #[derive(Debug)]
-pub(super) struct FoundInput {
+pub(super) struct InputSource {
     pub(super) path: PathBuf,
     pub(super) content: Content,
 }
 
-impl FoundInput {
+impl InputSource {
     pub(super) fn read(root: &Path, path: &Path) -> Result<Self, InputError> {
         let outside = || InputError::Outside { path: path.to_owned(), root: root.to_owned() };
         let io = |source| InputError::Io { path: path.to_owned(), source };

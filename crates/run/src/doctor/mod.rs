@@ -98,7 +98,7 @@ impl Doctor {
         let ignored: Vec<String> = login::all(descriptor, environment)
             .iter()
             .filter(|login| !used.contains(login))
-            .map(login::FoundLogin::place)
+            .map(login::LoginEntry::place)
             .collect();
         let hints = login::hints(descriptor, environment);
         let hints = hints.iter().map(|(hint, path)| format!("{} ({})", hint.about, path.display()));

@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use skillgauge_core::files::open_quietly;
 
 /// Why a file was not copied.
 #[derive(Debug)]
@@ -22,22 +22,9 @@ pub(super) enum CopyError {
     Grown,
 }
 
-/// Opens a regular file for reading; never follows a link, never waits for a pipe.
-pub(super) fn open_file(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    // The flags are single bits of a C int.
-    let flags = i32::try_from(flags.bits()).unwrap_or(0);
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
-    }
-}
-
 /// Copies at most `limit` bytes into a new file; gives the number of bytes. Leaves no part of a file behind.
 pub(super) fn copy(from: &Path, to: &Path, limit: u64) -> Result<u64, CopyError> {
-    let source = open_file(from).map_err(CopyError::Read)?;
+    let source = open_quietly(from).map_err(CopyError::Read)?;
     let mode = source.metadata().map_err(CopyError::Read)?.permissions().mode();
     // Scripts stay executable; set-user-id bits and private modes do not travel.
     let mode = if mode & 0o111 == 0 { 0o644 } else { 0o755 };
@@ -82,7 +69,9 @@ pub(super) fn name_or_write(error: io::Error) -> CopyError {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{CopyError, copy, open_file};
+    use skillgauge_core::files::open_quietly;
+
+    use super::{CopyError, copy};
 
     #[test]
     fn a_script_stays_executable_and_a_secret_becomes_readable() {
@@ -104,8 +93,8 @@ mod tests {
         let [link, pipe] = ["link", "pipe"].map(|name| folder.path().join(name));
         fs_err::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
         std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(open_file(&link).is_err() && open_file(&pipe).is_err());
-        assert!(open_file(folder.path()).is_err());
+        assert!(open_quietly(&link).is_err() && open_quietly(&pipe).is_err());
+        assert!(open_quietly(folder.path()).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::copy::open_file;
+use skillgauge_core::files::open_quietly;
 
 /// A SHA-256 of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct ContentHash([u8; 32]);
 impl ContentHash {
     /// Reads a file; one that has grown beyond `limit` is an error.
     pub(super) fn of(path: &Path, limit: u64) -> io::Result<Self> {
-        let mut file = open_file(path)?.take(limit + 1);
+        let mut file = open_quietly(path)?.take(limit + 1);
         let mut hasher = Sha256::new();
         let mut buffer = [0; 16 << 10];
         loop {

@@ -50,7 +50,7 @@ pub async fn run(
     if cancel.is_cancelled() {
         return Ok(never_started(started));
     }
-    let mut watched = Watched::start(guard, command, limits)?;
+    let mut watched = GuardedProcess::start(guard, command, limits)?;
     let mut intake = Intake::new(limits.line_bytes, limits.stdout_bytes, on_line);
     let report = watched.watch(command, cancel, &mut intake).await;
     let lost = match report {
@@ -81,7 +81,7 @@ fn never_started(started: SystemTime) -> Ended {
 }
 
 /// A guard and what connects us to it.
-struct Watched {
+struct GuardedProcess {
     guard: Child,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -94,7 +94,7 @@ struct Watched {
     silence: Option<Duration>,
 }
 
-impl Watched {
+impl GuardedProcess {
     fn start(guard: &Guard, command: &Command, limits: &Limits) -> Result<Self, ProcessError> {
         let folder_error = |source| ProcessError::Folder { folder: command.folder.clone(), source };
         // Looked at first, because a failed start does not say what was not found.

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use skillgauge_cluster::{
     FleetStatus, NatsFleet, PlanStatus, Shown, StatusReader, WorkerInfo, patiently,
 };
+use skillgauge_core::text::table;
 use skillgauge_core::time::unix_millis;
 
 use super::{login, unknown_plan};
@@ -164,8 +165,8 @@ fn text(status: &FleetStatus, now: u64) -> String {
         text.push_str("no worker has reported in the last two minutes\n");
     } else {
         let header = ["worker", "running", "slots", "grading slots", "done", "given back", "seen"];
-        let rows = status.workers.iter().map(|worker| worker_row(worker, now)).collect();
-        text.push_str(&table(&header, 1, rows));
+        let rows = status.workers.iter().map(|worker| worker_row(worker, now));
+        text.push_str(&aligned(&header, &[0], rows));
         for worker in &status.workers {
             for left in &worker.left {
                 let _ = writeln!(text, "{}: {left}", worker.name);
@@ -180,7 +181,7 @@ fn text(status: &FleetStatus, now: u64) -> String {
             "plan", "skill", "agent", "state", "done", "running", "queued", "failed", "lost",
             "graded", "to grade", "runs/min", "left",
         ];
-        text.push_str(&table(&header, 4, status.plans.iter().map(plan_row).collect()));
+        text.push_str(&aligned(&header, &[0, 1, 2, 3], status.plans.iter().map(plan_row)));
     }
     if status.plans_over > 0 {
         let plans = if status.plans_over == 1 { "plan is" } else { "plans are" };
@@ -226,24 +227,9 @@ fn plan_row(plan: &PlanStatus) -> Vec<String> {
     ]
 }
 
-/// Columns as wide as what is in them: the first ones have texts, the others numbers.
-fn table(header: &[&str], texts: usize, rows: Vec<Vec<String>>) -> String {
-    let header = header.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let all: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    let width = |column: usize| {
-        let cells = all.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
-    };
-    let mut out = String::new();
-    for row in &all {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let width = width(column);
-            if column < texts { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-    out
+fn aligned(header: &[&str], texts: &[usize], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let header = header.iter().map(|name| (*name).to_owned()).collect();
+    table(&std::iter::once(header).chain(rows).collect::<Vec<_>>(), texts)
 }
 
 fn time(seconds: f64) -> String {

@@ -1,6 +1,7 @@
 //! What an adapter must know beside the stream: the skills that were installed, the limits on what it keeps, and
 //! how the process ended.
 
+use serde::{Deserialize, Serialize};
 use skillgauge_format::transcript::{ExitStatus, Stop};
 
 /// How many lines of a skill's body prove that the body was read.
@@ -22,7 +23,7 @@ pub struct Context {
 }
 
 /// A skill that was installed for the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstalledSkill {
     /// The name that the agent lists it under.
     pub name: String,

@@ -4,7 +4,7 @@ use super::super::descriptor::{Argument, BundledSkills, Descriptor, PromptVia, S
 use super::super::environment::{RunVariables, with_variables};
 use super::super::isolation::Folders;
 use super::super::locate::Located;
-use super::super::login::{self, FoundLogin};
+use super::super::login::{self, LoginEntry};
 use super::super::run::{CallRecord, RunNote};
 use super::super::scrub::ROOT;
 use super::super::task::AgentTask;
@@ -28,7 +28,7 @@ impl Call {
         located: &Located,
         task: &AgentTask,
         environment: &Environment,
-        logins: &[FoundLogin],
+        logins: &[LoginEntry],
         folders: &Folders,
     ) -> Self {
         let descriptor = &located.descriptor;
@@ -55,7 +55,7 @@ impl Call {
         };
         let record = record(located, task, environment, logins);
         let mut secrets = secrets(descriptor, environment, &variables);
-        secrets.extend(logins.iter().flat_map(FoundLogin::secrets));
+        secrets.extend(logins.iter().flat_map(LoginEntry::secrets));
         Self { command, limits: limits(task), record, secrets }
     }
 }
@@ -87,7 +87,7 @@ fn record(
     located: &Located,
     task: &AgentTask,
     environment: &Environment,
-    logins: &[FoundLogin],
+    logins: &[LoginEntry],
 ) -> CallRecord {
     let descriptor = &located.descriptor;
     let folders = Folders::below(ROOT, descriptor);

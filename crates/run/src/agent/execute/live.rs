@@ -15,7 +15,7 @@ use super::super::login;
 use super::super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin, RunTiming, millis};
 use super::super::scrub::{Held, Scrubber};
 use super::call::{self, Call};
-use super::tape::{Tape, TapedSkill};
+use super::tape::Tape;
 use super::{Attempt, ExecuteError, ExecutorSettings, OnProgress, take_line};
 use crate::cassette::Mode;
 use crate::outputs::{CollectLimits, Outputs, Snapshot, collect};
@@ -85,7 +85,7 @@ impl Live<'_> {
         Ok((tape.clone_without_content().into_run(transcript), tape))
     }
 
-    async fn prepare(&self, logins: Vec<login::FoundLogin>) -> Result<Ready, ExecuteError> {
+    async fn prepare(&self, logins: Vec<login::LoginEntry>) -> Result<Ready, ExecuteError> {
         let located = Arc::clone(&self.located);
         let scratch = self.settings.scratch.clone();
         let task = self.attempt.task.clone();
@@ -103,7 +103,10 @@ impl Live<'_> {
         let descriptor = &self.located.descriptor;
         let mut notes = call::notes(task, descriptor, &self.settings.environment);
         notes.extend(ready.place.notes.iter().cloned());
-        let skills = ready.place.skills.iter().cloned();
+        let mut skills = ready.place.skills.clone();
+        for skill in &mut skills {
+            skill.folder = scrubber.text(&skill.folder);
+        }
         Tape {
             agent: descriptor.name.clone(),
             adapter: descriptor.adapter.name.to_owned(),
@@ -111,12 +114,7 @@ impl Live<'_> {
             skillgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
             model: task.model.clone(),
             call: call.record.clone(),
-            skills: skills
-                .map(|skill| {
-                    let folder = scrubber.text(&skill.folder);
-                    TapedSkill::new(skill, folder)
-                })
-                .collect(),
+            skills,
             started: String::new(),
             ended: String::new(),
             total_ms: 0,

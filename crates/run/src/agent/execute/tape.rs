@@ -93,7 +93,8 @@ pub(super) struct Tape {
     pub(super) skillgauge_version: String,
     pub(super) model: Option<String>,
     pub(super) call: CallRecord,
-    pub(super) skills: Vec<TapedSkill>,
+    /// As the agent saw them.
+    pub(super) skills: Vec<InstalledSkill>,
     pub(super) started: String,
     pub(super) ended: String,
     pub(super) total_ms: u64,
@@ -113,33 +114,14 @@ pub(super) struct Tape {
     pub(super) lines: Vec<String>,
 }
 
-/// A skill as the agent saw it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TapedSkill {
-    name: String,
-    folder: String,
-    body: Vec<String>,
-}
-
-impl TapedSkill {
-    pub(super) fn new(skill: InstalledSkill, folder: String) -> Self {
-        Self { name: skill.name, folder, body: skill.body }
-    }
-}
-
 impl Tape {
     /// What an adapter needs to know beside the stream.
     pub(super) fn context(&self) -> Context {
-        let skills = self.skills.iter().map(|skill| InstalledSkill {
-            name: skill.name.clone(),
-            folder: skill.folder.clone(),
-            body: skill.body.clone(),
-        });
         Context {
             agent: Some(self.agent.to_string()),
             agent_version: self.agent_version.as_ref().map(ToString::to_string),
             model: self.model.clone(),
-            skills: skills.collect(),
+            skills: self.skills.clone(),
             ..Context::default()
         }
     }

@@ -19,10 +19,11 @@ use skillgauge_core::skill::{Document, SKILL_MD};
 
 use super::adapter::InstalledSkill;
 use super::descriptor::{BundledSkills, Descriptor, LoginSource, Slot, Values};
-use super::login::FoundLogin;
+use super::login::LoginEntry;
 use super::run::RunNote;
 use super::task::{
-    AgentTask, FoundInput, FoundSkill, InputError, SkillError, TaskInput, TaskSkill, is_folder_name,
+    AgentTask, InputError, InputSource, SkillError, SkillSource, TaskInput, TaskSkill,
+    is_folder_name,
 };
 use crate::outputs::Scope;
 
@@ -139,7 +140,7 @@ impl Isolation {
         scratch: &Path,
         descriptor: &Descriptor,
         task: &AgentTask,
-        logins: &[FoundLogin],
+        logins: &[LoginEntry],
     ) -> Result<Self, IsolationError> {
         let mut place = Self::empty(scratch, descriptor)?;
         place.fill(descriptor, task, logins)?;
@@ -167,7 +168,7 @@ impl Isolation {
         &mut self,
         descriptor: &Descriptor,
         task: &AgentTask,
-        logins: &[FoundLogin],
+        logins: &[LoginEntry],
     ) -> Result<(), IsolationError> {
         let Folders { home, config, tmp, work, .. } = self.folders.clone();
         for folder in [&home, &config, &tmp, &work] {
@@ -194,7 +195,7 @@ impl Isolation {
         {
             return Err(IsolationError::InputAmongSkills { path: input.path.clone() });
         }
-        let found = FoundInput::read(&input.root, &input.path)?;
+        let found = InputSource::read(&input.root, &input.path)?;
         let digest = found.content.copy(Path::new(&self.folders.work), Durability::Renamed);
         let digest = digest.map_err(writing("the inputs"))?;
         if digest != input.digest {
@@ -217,7 +218,7 @@ impl Isolation {
         if folder.exists() {
             return Err(IsolationError::SkillTwice { name });
         }
-        let found = FoundSkill::read(&skill.folder)?;
+        let found = SkillSource::read(&skill.folder)?;
         let digest =
             found.content.copy(&folder, Durability::Renamed).map_err(writing("the skill"))?;
         if digest != skill.digest {
@@ -260,7 +261,7 @@ impl Isolation {
         Ok(())
     }
 
-    fn link_logins(&mut self, logins: &[FoundLogin]) -> Result<(), IsolationError> {
+    fn link_logins(&mut self, logins: &[LoginEntry]) -> Result<(), IsolationError> {
         let values = self.folders.values();
         for login in logins {
             let (LoginSource::File { link, .. }, Some(file)) = (&login.login.source, &login.file)
