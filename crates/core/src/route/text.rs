@@ -51,7 +51,7 @@ fn matrix(text: &mut String, report: &RouteReport) {
     let head = std::iter::once("wanted".to_owned()).chain(labels.iter().cloned());
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
     for (label, row) in labels.iter().zip(&report.matrix.rows) {
-        let shown = |count: &_| if *count == 0 { ".".to_owned() } else { count.to_string() };
+        let shown = |count: &u64| if *count == 0 { ".".to_owned() } else { count.to_string() };
         rows.push(std::iter::once(label.clone()).chain(row.iter().map(shown)).collect());
     }
     text.push_str(&table(&rows, &[0]));
