@@ -11,6 +11,7 @@ pub mod estimate;
 pub mod files;
 pub mod finding;
 pub mod improve;
+pub mod iteration;
 pub mod judge;
 pub mod mixture;
 pub mod output;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skillgauge_core::benchmark::{self, Aggregate, Settings, Standing};
+use skillgauge_core::benchmark::{self, Aggregate, Answer, Settings};
 use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 
@@ -17,7 +17,6 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         skill_path: args.skill_path.clone(),
         timestamp: Some(skillgauge_run::now()),
         seed: args.seed,
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     };
     let _lock = lock(&args.iteration)?;
@@ -26,25 +25,23 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     for path in written {
         printer.say(&format!("wrote {}", path.display()));
     }
-    let (standing, unmeasured) = (aggregate.standing(), aggregate.unmeasured().count());
-    // The process ends here, and with it all memory at once; giving back each of many small texts would only take time.
-    std::mem::forget(aggregate);
-    Ok(match standing {
-        Standing::Broken => {
+    let unmeasured = aggregate.unmeasured().count();
+    Ok(match aggregate.answer() {
+        Answer::Broken => {
             printer.say(
                 "error: nothing was measured that could tell; see the runs that are not measured",
             );
             ExitCode::Incomplete
         }
-        Standing::Fine | Standing::Worse if unmeasured > 0 => {
+        Answer::Fine | Answer::Worse if unmeasured > 0 => {
             let runs = ending(unmeasured);
             printer.say(&format!(
                 "warning: {unmeasured} run{runs} not measured, so the answer is incomplete"
             ));
             ExitCode::Incomplete
         }
-        Standing::Fine => ExitCode::Success,
-        Standing::Worse => ExitCode::Failure,
+        Answer::Fine => ExitCode::Success,
+        Answer::Worse => ExitCode::Failure,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skillgauge_core::benchmark::{self, Settings, Standing};
+use skillgauge_core::benchmark::{self, Answer, Settings};
 use skillgauge_core::workspace::{Iteration, Merged, Workspace, merge};
 
 use super::Outcome;
@@ -55,15 +55,14 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
         analyzer_model: merged.record.judge.clone(),
         timestamp: Some(now),
         seed: merged.record.seed,
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     };
     let (aggregate, _) = benchmark::write(target.root(), &settings)
         .or_hint("the runs are merged; `skillgauge bench` aggregates them")?;
     printer.print(&aggregate.summary_text(printer.style()))?;
-    Ok(match aggregate.standing() {
-        standing if standing == Standing::Broken || is_short => ExitCode::Incomplete,
-        Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
+    Ok(match aggregate.answer() {
+        answer if answer == Answer::Broken || is_short => ExitCode::Incomplete,
+        Answer::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
         _ => ExitCode::Failure,
     })
 }

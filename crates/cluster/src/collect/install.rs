@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use skillgauge_core::judge::record::{RUN_RECORD, RunFacts};
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{Iteration, PartialRun, RunDir, Workspace, write_atomically};
 use skillgauge_format::evals::{EvalsGrading, Structural};
@@ -140,8 +139,7 @@ impl Place {
         // An older worker writes less into a record than it tells.
         record.skillgauge_version = Some(result.tool_version.clone());
         record.agent_version = record.agent_version.or_else(|| result.agent_version.clone());
-        let kept =
-            result.grading.map(|graded| self.keep_grading(run, &dir, &record).map(|()| graded));
+        let kept = result.grading.map(|graded| self.keep_grading(run, &dir).map(|()| graded));
         let grading = match kept.transpose() {
             Ok(graded) => Ok(graded),
             Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
@@ -167,15 +165,10 @@ impl Place {
     }
 
     /// Looks at a grading that came with its run and is moved in with it, and syncs it as any other is.
-    fn keep_grading(
-        &self,
-        run: &RunId,
-        dir: &RunDir,
-        record: &RunRecord,
-    ) -> Result<(), CollectError> {
+    fn keep_grading(&self, run: &RunId, dir: &RunDir) -> Result<(), CollectError> {
         structural(run, dir)?;
-        let mut grading = self.grading_file(run, dir)?;
-        if tell_of_run(&mut grading, record) || matches!(grading, GradingFile::Cases(_)) {
+        let grading = self.grading_file(run, dir)?;
+        if let GradingFile::Cases(_) = grading {
             grade::store(&grading, dir, &run.configuration, &self.workspace)?;
         }
         for file in [dir.structural_file(), dir.grading_file()] {
@@ -189,9 +182,8 @@ impl Place {
     /// Puts the files of a grading into the run's folder, each at once.
     fn grading(&self, run: &RunId, made: &RunDir) -> Result<(), CollectError> {
         let checked = structural(run, made)?;
-        let mut grading = self.grading_file(run, made)?;
+        let grading = self.grading_file(run, made)?;
         let dir = self.iteration.run_dir(run);
-        tell_of_run(&mut grading, &dir.record()?);
         if let Some(bytes) = checked {
             write_atomically(&dir.structural_file(), &bytes)?;
         }
@@ -210,17 +202,6 @@ impl Place {
         };
         grading.map_err(|error| damaged(run, error))
     }
-}
-
-/// What a grading says of its run is what the run's record says here. Tells whether it said something else.
-fn tell_of_run(grading: &mut GradingFile, record: &RunRecord) -> bool {
-    let extra = match grading {
-        GradingFile::Cases(grading) => &mut grading.extra,
-        GradingFile::Evals(grading) => &mut grading.extra,
-    };
-    let before = extra.get(RUN_RECORD).cloned();
-    RunFacts::of(record).store(extra);
-    before.as_ref() != extra.get(RUN_RECORD)
 }
 
 /// What the checks found, if there were any.

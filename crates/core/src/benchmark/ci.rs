@@ -7,15 +7,12 @@
 //! configuration, there is no result, or no verdict because the judge had none, is an error, whatever the rest says.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use skillgauge_format::evals::{CaseConfiguration, CaseStatistics, UnmeasuredRun};
-use skillgauge_format::json::{self, Node};
+use skillgauge_format::evals::UnmeasuredRun;
 use skillgauge_format::part::Configuration;
 
-use super::file::{self, Found};
-use super::measured::Measured;
-use super::{Aggregate, failed_in};
+use super::Aggregate;
+use crate::iteration::{Case, Run};
 use crate::output::github::{self, Part};
 use crate::output::junit::{Within, attribute, escape};
 
@@ -32,7 +29,7 @@ enum CaseStanding {
 
 impl Aggregate {
     /// The cases that fail with the skill, in the order of the benchmark.
-    pub fn failed_cases(&self) -> Vec<&CaseStatistics> {
+    pub fn failed_cases(&self) -> Vec<&Case> {
         self.tested().iter().filter(|case| has_failed(case)).collect()
     }
 
@@ -42,14 +39,14 @@ impl Aggregate {
         let (mut tests, mut failures, mut errors) = (0, 0, 0);
         let mut body = String::new();
         for case in self.tested() {
-            let standing = self.standing_of(case);
+            let standing = standing_of(case);
             tests += 1;
             match standing {
                 CaseStanding::Passed => {}
                 CaseStanding::Failed => failures += 1,
                 CaseStanding::Incomplete(_) => errors += 1,
             }
-            self.junit_case(&name, case, &standing, &mut body);
+            junit_case(&name, case, &standing, &mut body);
         }
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
         let _ = writeln!(
@@ -61,124 +58,111 @@ impl Aggregate {
         out
     }
 
-    fn junit_case(
-        &self,
-        suite: &str,
-        case: &CaseStatistics,
-        standing: &CaseStanding,
-        out: &mut String,
-    ) {
-        let test = attribute(&title(case));
-        let seconds = self.runs_of(case).filter_map(|run| Some(run.seconds?.as_f64()));
-        // Not `sum`: that of nothing is a negative zero.
-        let time = seconds.fold(0.0, |sum, seconds| sum + seconds);
-        let _ =
-            write!(out, "    <testcase classname=\"{suite}\" name=\"{test}\" time=\"{time:.3}\"");
-        let (tag, message, lines) = match standing {
-            CaseStanding::Passed => return out.push_str("/>\n"),
-            CaseStanding::Failed => ("failure", tally(case), self.failures(case)),
-            CaseStanding::Incomplete(gaps) => {
-                let lines = gaps.iter().cloned().chain(self.failures(case)).collect();
-                ("error", incomplete(gaps), lines)
-            }
-        };
-        let _ = write!(out, "><{tag} message=\"{}\">", attribute(&message));
-        for line in lines {
-            escape(&line, Within::Text, out);
-            out.push('\n');
-        }
-        let _ = writeln!(out, "</{tag}></testcase>");
-    }
-
     /// One annotation for each case that fails or was not measured as a whole, and one for the verdict.
     pub fn to_github(&self) -> String {
         let mut out = String::new();
         for case in self.tested() {
-            let (message, lines) = match self.standing_of(case) {
+            let (message, lines) = match standing_of(case) {
                 CaseStanding::Passed => continue,
-                CaseStanding::Failed => (tally(case), self.failures(case)),
+                CaseStanding::Failed => (tally(case), failures(case)),
                 CaseStanding::Incomplete(gaps) => (incomplete(&gaps), gaps),
             };
             let lines: Vec<String> = lines.into_iter().take(NAMED).collect();
             annotate("error", &title(case), &format!("{message}\n{}", lines.join("\n")), &mut out);
         }
-        for note in self.frame.notes.iter().flatten().take(1) {
+        if let Some(note) = self.summary.notes.first() {
             annotate("notice", self.skill(), note, &mut out);
         }
         out
     }
 
-    fn tested(&self) -> &[CaseStatistics] {
-        let statistics = self.frame.statistics.as_ref();
-        statistics.map(|found| found.cases.as_slice()).unwrap_or_default()
-    }
-
-    fn standing_of(&self, case: &CaseStatistics) -> CaseStanding {
-        let of_case = self.unmeasured().filter(|run| run.eval_id == case.eval_id);
-        let mut gaps: Vec<String> = of_case.map(gap).collect();
-        let here =
-            self.cases.iter().zip(&self.folders).filter(|(found, _)| found.id == case.eval_id);
-        for (run, place) in here.flat_map(|(found, folder)| found.runs.iter().zip(&folder.runs)) {
-            let has_gaps = run.measured().is_some_and(|measured| measured.judge_errors > 0);
-            let path = place.path.as_deref().filter(|_| has_gaps);
-            let undecided = path.map(undecided_in).unwrap_or_default();
-            let name = format!("{} run {}", run.configuration, run.number);
-            gaps.extend(undecided.into_iter().map(|what| format!("{name}: not judged: {what}")));
-        }
-        match gaps.is_empty() {
-            false => CaseStanding::Incomplete(gaps),
-            true if has_failed(case) => CaseStanding::Failed,
-            true => CaseStanding::Passed,
-        }
+    fn tested(&self) -> &[Case] {
+        &self.iteration.cases
     }
 
     fn skill(&self) -> &str {
-        let metadata = self.frame.metadata.as_ref();
-        metadata.and_then(|found| found.skill_name.as_deref()).unwrap_or("skill")
+        self.summary.metadata.skill_name.as_deref().unwrap_or("skill")
     }
 
     /// The runs that were not measured.
     pub fn unmeasured(&self) -> impl Iterator<Item = &UnmeasuredRun> {
-        self.frame.unmeasured.iter().flatten()
-    }
-
-    fn runs_of<'a>(&'a self, case: &'a CaseStatistics) -> impl Iterator<Item = &'a Measured> {
-        let cases = self.cases.iter().filter(|found| found.id == case.eval_id);
-        cases.flat_map(|found| found.measured(&Configuration::WithSkill))
-    }
-
-    /// What failed, with the run that it failed in; the gradings have it.
-    fn failures(&self, case: &CaseStatistics) -> Vec<String> {
-        let folders = self.folders.iter().filter(|folder| folder.id == case.eval_id);
-        let runs = folders.flat_map(|folder| &folder.runs);
-        let with_skill = runs.filter(|run| run.configuration == Configuration::WithSkill);
-        let failed = with_skill.flat_map(|run| {
-            let failed = run.path.as_deref().map(failed_in).unwrap_or_default().into_iter();
-            failed.map(|(text, evidence)| {
-                let evidence = evidence.as_deref().unwrap_or("no evidence");
-                format!("run {}: {text}: {evidence}", run.number)
-            })
-        });
-        failed.take(NAMED).collect()
+        self.summary.unmeasured.iter()
     }
 }
 
-fn has_failed(case: &CaseStatistics) -> bool {
-    let with = case.configurations.get(Configuration::WithSkill.as_str());
-    let decided = |runs: &CaseConfiguration| runs.runs - runs.undecided.unwrap_or(0);
-    with.is_some_and(|runs| decided(runs) > 0 && 2 * runs.passed < decided(runs))
+fn junit_case(suite: &str, case: &Case, standing: &CaseStanding, out: &mut String) {
+    let test = attribute(&title(case));
+    let seconds = with_skill(case).filter_map(|run| run.seconds);
+    // Not `sum`: that of nothing is a negative zero.
+    let time = seconds.fold(0.0, |sum, seconds| sum + seconds);
+    let _ = write!(out, "    <testcase classname=\"{suite}\" name=\"{test}\" time=\"{time:.3}\"");
+    let (tag, message, lines) = match standing {
+        CaseStanding::Passed => return out.push_str("/>\n"),
+        CaseStanding::Failed => ("failure", tally(case), failures(case)),
+        CaseStanding::Incomplete(gaps) => {
+            let lines = gaps.iter().cloned().chain(failures(case)).collect();
+            ("error", incomplete(gaps), lines)
+        }
+    };
+    let _ = write!(out, "><{tag} message=\"{}\">", attribute(&message));
+    for line in lines {
+        escape(&line, Within::Text, out);
+        out.push('\n');
+    }
+    let _ = writeln!(out, "</{tag}></testcase>");
 }
 
-fn tally(case: &CaseStatistics) -> String {
-    let with = case.configurations.get(Configuration::WithSkill.as_str());
-    let (passed, runs) = with.map_or((0, 0), |runs| (runs.passed, runs.runs));
+fn standing_of(case: &Case) -> CaseStanding {
+    let mut gaps = Vec::new();
+    for run in &case.runs {
+        let name = format!("{} run {}", run.configuration, run.number);
+        gaps.extend(run.judge_errors.iter().map(|what| format!("{name}: not judged: {what}")));
+        if let Some(why) = run.not_measured().filter(|_| run.judge_errors.is_empty()) {
+            gaps.push(format!("{name}: {why}"));
+        }
+    }
+    match gaps.is_empty() {
+        false => CaseStanding::Incomplete(gaps),
+        true if has_failed(case) => CaseStanding::Failed,
+        true => CaseStanding::Passed,
+    }
+}
+
+fn with_skill(case: &Case) -> impl Iterator<Item = &Run> {
+    case.measured(&Configuration::WithSkill)
+}
+
+/// What failed, with the run that it failed in.
+fn failures(case: &Case) -> Vec<String> {
+    let failed = with_skill(case).flat_map(|run| {
+        let failed = run.verdicts.iter().filter(|found| !found.passed);
+        failed.map(|found| {
+            let evidence = found.evidence.as_deref().unwrap_or("no evidence");
+            format!("run {}: {}: {evidence}", run.number, found.text)
+        })
+    });
+    failed.take(NAMED).collect()
+}
+
+/// How many of the measured runs with the skill passed, and how many there are.
+fn counted(case: &Case) -> (usize, usize) {
+    (with_skill(case).filter(|run| run.is_passed()).count(), with_skill(case).count())
+}
+
+fn has_failed(case: &Case) -> bool {
+    let (passed, runs) = counted(case);
+    2 * passed < runs
+}
+
+fn tally(case: &Case) -> String {
+    let (passed, runs) = counted(case);
     format!("{passed} of {runs} runs with the skill passed")
 }
 
-fn title(case: &CaseStatistics) -> String {
-    match &case.eval_name {
-        Some(name) if *name != case.eval_id.to_string() => format!("{}: {name}", case.eval_id),
-        _ => case.eval_id.to_string(),
+fn title(case: &Case) -> String {
+    match &case.name {
+        Some(name) if *name != case.id.to_string() => format!("{}: {name}", case.id),
+        _ => case.id.to_string(),
     }
 }
 
@@ -188,19 +172,6 @@ fn incomplete(gaps: &[String]) -> String {
         1 => format!("not measured as a whole: {first}"),
         count => format!("not measured as a whole, {count} gaps: {first}"),
     }
-}
-
-fn gap(run: &UnmeasuredRun) -> String {
-    let reason = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{} run {}: {}{reason}", run.configuration, run.run_number, run.outcome)
-}
-
-/// What the judge could not decide in a run.
-fn undecided_in(run: &Path) -> Vec<String> {
-    let Found::Bytes(bytes) = file::read(&run.join("grading.json")) else { return Vec::new() };
-    let Ok(document) = json::parse(&bytes) else { return Vec::new() };
-    let errors = document.root.get("judge_errors").map(Node::items).unwrap_or_default();
-    errors.iter().filter_map(Node::as_str).map(str::to_owned).collect()
 }
 
 fn annotate(level: &str, title: &str, message: &str, out: &mut String) {

@@ -9,7 +9,8 @@ use indexmap::IndexMap;
 use skillgauge_format::Extra;
 use skillgauge_format::evals::{AggregatedSuggestion, EvalFeedbackAggregate};
 
-use super::record::{Iteration, State};
+use crate::iteration::Iteration;
+use crate::workspace;
 
 /// Groups for one expectation; what fits none of them after that is only counted.
 const MOST_GROUPS: usize = 200;
@@ -65,19 +66,14 @@ impl<'i> Suggestions<'i> {
 }
 
 /// Collects the suggestions of all measured runs.
-pub(super) fn aggregate(
-    iteration: &Iteration,
-    skill_name: Option<&str>,
-    number: u64,
-) -> EvalFeedbackAggregate {
+pub(super) fn aggregate(iteration: &Iteration, skill_name: Option<&str>) -> EvalFeedbackAggregate {
     let mut groups: IndexMap<Option<String>, Suggestions<'_>> = IndexMap::new();
     let (mut total_runs, mut left_out) = (0, 0_u64);
     for case in &iteration.cases {
         let id = case.id.to_string();
-        for run in &case.runs {
-            let State::Measured(measured) = &run.state else { continue };
+        for run in case.runs.iter().filter(|run| run.is_measured()) {
             total_runs += 1;
-            for suggestion in &measured.suggestions {
+            for suggestion in &run.suggestions {
                 let about = suggestion.assertion.as_deref().map(assertion_id);
                 let list = groups.entry(about).or_default();
                 let Some(group) = list.group(&suggestion.reason) else {
@@ -111,7 +107,8 @@ pub(super) fn aggregate(
     }
     EvalFeedbackAggregate {
         skill_name: skill_name.unwrap_or_default().to_owned(),
-        iteration: number,
+        // A folder of another name is the first.
+        iteration: workspace::Iteration::at(&iteration.folder).number().unwrap_or(1),
         total_runs: total_runs as u64,
         suggestions,
         extra,

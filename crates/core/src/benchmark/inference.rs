@@ -1,23 +1,22 @@
 //! What can be concluded from the runs: intervals, paired differences with a verdict, statistics by case.
 //!
-//! The unit is the case: runs of one case are averaged before anything is said about the skill.
+//! The unit is the case: runs of one case are averaged before anything is said about the skill. All arms of a comparison
+//! are looked at over the same cases, so that the rates beside a difference are the ones that it is the difference of.
 
 use indexmap::IndexMap;
 use skillgauge_format::Extra;
 use skillgauge_format::evals::{
-    Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
-    DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate, NeverDiscriminating,
-    PassAtK,
+    Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics, Delta,
+    DeltaValue, DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate,
+    NeverDiscriminating, PassAtK, Stats,
 };
 use skillgauge_format::json::Number;
-use skillgauge_format::part::Configuration;
+use skillgauge_format::part::{Configuration, EvalId};
 use skillgauge_format::transcript::Outcome;
-use skillgauge_format::write::round_rate;
 
-use super::measured::Measured;
-use super::record::{CaseRuns, Iteration, Run, State};
-use super::role::Roles;
-use super::tally::ByText;
+use super::rounded;
+use super::summary::{stats, whole_stats};
+use crate::iteration::{Case, Iteration, Roles, Run};
 use crate::statistics::{
     CONFIDENCE, EQUIVALENCE_MARGIN, Interval, Method, PairedDifference, Spread, case_difference,
     judge, number, pass_all_k, pass_at_k, wilson_of_mean,
@@ -26,70 +25,97 @@ use crate::statistics::{
 /// Nobody asks for the chance to pass in more attempts than this.
 const MOST_ATTEMPTS: usize = 10;
 
-pub(super) fn infer(
-    iteration: &Iteration,
-    configurations: &[Configuration],
-    roles: &Roles,
-    seed: u64,
-) -> BenchmarkStatistics {
+/// A number that a run may have.
+pub(super) type Metric = fn(&Run) -> Option<f64>;
+
+pub(super) const RUBRIC: Metric = |run| Some(run.rubric.as_ref()?.normalized);
+pub(super) const TOKENS: Metric = |run| Some(Number::Unsigned(run.tokens?).as_f64());
+
+pub(super) fn infer(iteration: &Iteration, seed: u64) -> BenchmarkStatistics {
+    let roles = iteration.roles();
+    let all: Vec<&Case> = iteration.cases.iter().collect();
+    let comparable: Vec<&Case> =
+        all.iter().copied().filter(|case| iteration.is_comparable(case)).collect();
     let of = |configuration: &Configuration| {
-        let found = of_configuration(&iteration.cases, configuration);
-        (configuration.as_str().to_owned(), found)
+        let cases = if roles.is_arm(configuration) { &comparable } else { &all };
+        (configuration.as_str().to_owned(), of_configuration(cases, &all, configuration))
     };
     let differences = roles.primary.iter().flat_map(|primary| {
-        roles.baselines.iter().flat_map(|baseline| {
-            let side = Sides { cases: &iteration.cases, primary, baseline, seed };
-            [Some(side.difference(DifferenceOver::Assigned)), side.loaded()].into_iter().flatten()
+        let not_comparable: Vec<EvalId> = all
+            .iter()
+            .filter(|case| !iteration.is_comparable(case))
+            .map(|case| case.id.clone())
+            .collect();
+        let cases = &comparable;
+        roles.baselines.iter().flat_map(move |baseline| {
+            let not_comparable = not_comparable.clone();
+            let sides = Sides { cases, not_comparable, primary, baseline, seed };
+            [Some(sides.difference(DifferenceOver::Assigned)), sides.loaded()].into_iter().flatten()
         })
     });
     BenchmarkStatistics {
         confidence: Number::Float(CONFIDENCE),
         seed,
-        configurations: configurations.iter().map(of).collect(),
+        configurations: iteration.configurations.iter().map(of).collect(),
         differences: differences.collect(),
-        cases: iteration.cases.iter().map(|case| of_case(case, configurations, roles)).collect(),
-        never_discriminating: never_discriminating(&iteration.cases, roles),
+        cases: all.iter().map(|case| of_case(case, iteration, &roles)).collect(),
+        never_discriminating: never_discriminating(&all, &roles),
         extra: Extra::new(),
     }
-}
-
-fn rounded(value: f64) -> Number {
-    Number::Float(round_rate(value))
 }
 
 fn count(number: usize) -> u64 {
     number as u64
 }
 
-fn of_configuration(cases: &[CaseRuns], configuration: &Configuration) -> ConfigurationStatistics {
-    let of = |run: &&Run| run.configuration == *configuration;
-    let all = cases.iter().flat_map(|case| &case.runs).filter(of);
-    let unmeasured = all.filter(|run| matches!(run.state, State::Unmeasured(_))).count();
-    let by_case: Vec<Vec<&Measured>> = cases
+/// The mean of a number over runs; nothing when none of them has it.
+fn mean<'r>(runs: impl Iterator<Item = &'r Run>, metric: Metric) -> Option<f64> {
+    Spread::of(&runs.filter_map(metric).collect::<Vec<_>>()).map(|spread| spread.mean)
+}
+
+/// One number for each case that has it: the mean of its runs.
+pub(super) fn by_case(cases: &[&Case], configuration: &Configuration, metric: Metric) -> Vec<f64> {
+    cases.iter().filter_map(|case| mean(case.measured(configuration), metric)).collect()
+}
+
+fn of_configuration(
+    cases: &[&Case],
+    all: &[&Case],
+    configuration: &Configuration,
+) -> ConfigurationStatistics {
+    let runs: Vec<&Run> = cases.iter().flat_map(|case| case.measured(configuration)).collect();
+    let everywhere = || all.iter().flat_map(|case| case.runs_of(configuration));
+    let measured = everywhere().filter(|run| run.is_measured()).count();
+    // By case, whether each run passed.
+    let passes: Vec<Vec<bool>> = cases
         .iter()
-        .map(|case| case.measured(configuration).collect::<Vec<_>>())
-        .filter(|runs| !runs.is_empty())
+        .map(|case| case.measured(configuration).map(Run::is_passed).collect())
+        .filter(|runs: &Vec<bool>| !runs.is_empty())
         .collect();
-    let runs = || by_case.iter().flatten();
-    let mean = |value: fn(&Measured) -> f64| -> Vec<f64> {
-        let of = |runs: &Vec<&Measured>| {
-            Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>())
-        };
-        by_case.iter().filter_map(of).map(|spread| spread.mean).collect()
+    let stats = |metric: Metric| -> Option<Stats> {
+        let values: Vec<f64> = runs.iter().filter_map(|run| metric(run)).collect();
+        let mean = Spread::of(&by_case(cases, configuration, metric))?.mean;
+        Some(stats(&Spread { mean, ..Spread::of(&values)? }))
     };
-    let decided = decided(&by_case);
+    let has_costs = runs.iter().all(|run| run.cost_usd.is_some());
     ConfigurationStatistics {
-        cases: count(by_case.len()),
-        runs: count(runs().count()),
-        unmeasured: count(unmeasured),
-        timed_out: count(runs().filter(|run| run.outcome == Some(Outcome::TimedOut)).count()),
-        passed: count(runs().filter(|run| run.run_passed == Some(true)).count()),
-        undecided: undecided(runs().copied()),
-        pass_rate: estimate(&mean(|run| run.pass_rate.as_f64())),
-        run_pass_rate: estimate(
-            &decided.iter().filter_map(|runs| pass_share(runs)).collect::<Vec<_>>(),
+        cases: count(passes.len()),
+        runs: count(runs.len()),
+        not_compared: count(measured - runs.len()),
+        unmeasured: count(everywhere().count() - measured),
+        timed_out: count(
+            runs.iter().filter(|run| run.bad_end() == Some(Outcome::TimedOut)).count(),
         ),
-        pass_at_k: attempts(&decided),
+        passed: count(runs.iter().filter(|run| run.is_passed()).count()),
+        pass_rate: estimate(&by_case(cases, configuration, |run| run.pass_rate)),
+        run_pass_rate: estimate(&passes.iter().map(|runs| pass_share(runs)).collect::<Vec<_>>()),
+        pass_at_k: attempts(&passes),
+        rubric_normalized: stats(RUBRIC),
+        overall_efficiency: stats(|run| run.overall_efficiency),
+        overall_score: stats(|run| run.overall_score),
+        time_seconds: stats(|run| run.seconds),
+        tokens: stats(TOKENS).map(whole_stats),
+        cost_usd: stats(|run| run.cost_usd).filter(|_| has_costs),
         extra: Extra::new(),
     }
 }
@@ -100,23 +126,12 @@ fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { mean, low: rounded(low), high: rounded(high), extra: Extra::new() })
 }
 
-/// How many runs nobody can call passed or failed; absent when there is none.
-fn undecided<'m>(runs: impl Iterator<Item = &'m Measured>) -> Option<u64> {
-    Some(count(runs.filter(|run| run.run_passed.is_none()).count())).filter(|count| *count > 0)
-}
-
-/// For each case whether its runs passed as a whole, those left out of which nobody knows.
-fn decided(by_case: &[Vec<&Measured>]) -> Vec<Vec<bool>> {
-    let of = |runs: &Vec<&Measured>| runs.iter().filter_map(|run| run.run_passed).collect();
-    by_case.iter().map(of).filter(|runs: &Vec<bool>| !runs.is_empty()).collect()
-}
-
 fn passes(runs: &[bool]) -> usize {
     runs.iter().filter(|passed| **passed).count()
 }
 
-fn pass_share(runs: &[bool]) -> Option<f64> {
-    (!runs.is_empty()).then(|| number(passes(runs)) / number(runs.len()))
+fn pass_share(runs: &[bool]) -> f64 {
+    number(passes(runs)) / number(runs.len())
 }
 
 fn attempts(by_case: &[Vec<bool>]) -> Vec<PassAtK> {
@@ -136,54 +151,44 @@ fn attempts(by_case: &[Vec<bool>]) -> Vec<PassAtK> {
 }
 
 /// The two sides of a difference.
-struct Sides<'i> {
-    cases: &'i [CaseRuns],
-    primary: &'i Configuration,
-    baseline: &'i Configuration,
-    seed: u64,
+pub(super) struct Sides<'i> {
+    /// Those that every arm has.
+    pub(super) cases: &'i [&'i Case],
+    pub(super) not_comparable: Vec<EvalId>,
+    pub(super) primary: &'i Configuration,
+    pub(super) baseline: &'i Configuration,
+    pub(super) seed: u64,
 }
 
 impl Sides<'_> {
     /// The difference over the runs that used the skill, when it is not that over all.
     fn loaded(&self) -> Option<DifferenceStatistics> {
-        let unused = |run: &Measured| run.skill_loaded == Some(false);
-        let runs = self.cases.iter().flat_map(|case| case.measured(self.primary));
-        runs.into_iter().any(unused).then(|| self.difference(DifferenceOver::Loaded))
+        let mut runs = self.cases.iter().flat_map(|case| case.measured(self.primary));
+        runs.any(|run| run.skill_loaded == Some(false))
+            .then(|| self.difference(DifferenceOver::Loaded))
+    }
+
+    /// The number of each side for each case that has it on both.
+    pub(super) fn pairs(&self, over: DifferenceOver, metric: Metric) -> Vec<[f64; 2]> {
+        let counts = |run: &&Run| match over {
+            DifferenceOver::Assigned => true,
+            DifferenceOver::Loaded => run.skill_loaded == Some(true),
+        };
+        let pair = |case: &&Case| {
+            let with = mean(case.measured(self.primary).filter(counts), metric)?;
+            Some([with, mean(case.measured(self.baseline), metric)?])
+        };
+        self.cases.iter().filter_map(pair).collect()
     }
 
     fn difference(&self, over: DifferenceOver) -> DifferenceStatistics {
-        let (mut differences, mut blocked_runs) = (Vec::new(), 0);
-        for case in self.cases {
-            let blocked = |run: &&Run| {
-                matches!(run.state, State::Unmeasured(_))
-                    && (run.configuration == *self.primary || run.configuration == *self.baseline)
-            };
-            let blocked: Vec<u64> =
-                case.runs.iter().filter(blocked).map(|run| run.number).collect();
-            let rates = |configuration| -> (Vec<f64>, usize) {
-                let (out, kept): (Vec<&Measured>, Vec<&Measured>) =
-                    case.measured(configuration).partition(|run| blocked.contains(&run.number));
-                let counts = |run: &&&Measured| {
-                    over == DifferenceOver::Assigned
-                        || configuration != self.primary
-                        || run.skill_loaded == Some(true)
-                };
-                (kept.iter().filter(counts).map(|run| run.pass_rate.as_f64()).collect(), out.len())
-            };
-            let (primary, baseline) = (rates(self.primary), rates(self.baseline));
-            blocked_runs += blocked.len() + primary.1 + baseline.1;
-            differences.extend(case_difference(&primary.0, &baseline.0));
-        }
-        self.statistics(over, &differences, blocked_runs)
-    }
-
-    fn statistics(
-        &self,
-        over: DifferenceOver,
-        differences: &[f64],
-        blocked_runs: usize,
-    ) -> DifferenceStatistics {
-        let found = PairedDifference::of(differences, self.seed);
+        let pairs = self.pairs(over, |run| run.pass_rate);
+        let differences = differences(&pairs);
+        let side = |place: usize| {
+            let rates: Vec<f64> = pairs.iter().map(|pair| pair[place]).collect();
+            Spread::of(&rates).map(|spread| rounded(spread.mean))
+        };
+        let found = PairedDifference::of(&differences, self.seed);
         let interval = found.and_then(|found| found.interval).map(|found| found.clamped(-1.0, 1.0));
         let verdict = judge(found.as_ref());
         DifferenceStatistics {
@@ -192,7 +197,9 @@ impl Sides<'_> {
             metric: "pass_rate".to_owned(),
             over,
             cases: count(differences.len()),
-            blocked_runs: count(blocked_runs),
+            not_comparable: self.not_comparable.clone(),
+            rate: side(0),
+            baseline_rate: side(1),
             difference: found.map(|found| rounded(found.mean)),
             low: interval.map(|interval| rounded(interval.low)),
             high: interval.map(|interval| rounded(interval.high)),
@@ -205,11 +212,33 @@ impl Sides<'_> {
             losses: count(found.map_or(0, |found| found.losses)),
             ties: count(found.map_or(0, |found| found.ties())),
             sign_p_value: found.map(|found| rounded(found.sign_p_value)),
+            means: self.means(over),
             verdict,
             reason: reason(found.as_ref(), verdict),
             extra: Extra::new(),
         }
     }
+
+    fn means(&self, over: DifferenceOver) -> Delta {
+        let of = |metric: Metric| {
+            Spread::of(&differences(&self.pairs(over, metric)))
+                .map(|found| DeltaValue::Number(rounded(found.mean)))
+        };
+        Delta {
+            pass_rate: None,
+            time_seconds: of(|run| run.seconds),
+            tokens: of(TOKENS),
+            rubric_normalized: of(RUBRIC),
+            overall_efficiency: of(|run| run.overall_efficiency),
+            overall_score: of(|run| run.overall_score),
+            cost_usd: of(|run| run.cost_usd),
+            extra: Extra::new(),
+        }
+    }
+}
+
+pub(super) fn differences(pairs: &[[f64; 2]]) -> Vec<f64> {
+    pairs.iter().filter_map(|[with, without]| case_difference(&[*with], &[*without])).collect()
 }
 
 fn reason(found: Option<&PairedDifference>, verdict: DifferenceVerdict) -> String {
@@ -238,60 +267,70 @@ fn reason(found: Option<&PairedDifference>, verdict: DifferenceVerdict) -> Strin
     }
 }
 
-fn of_case(case: &CaseRuns, configurations: &[Configuration], roles: &Roles) -> CaseStatistics {
-    let mut by_configuration = IndexMap::new();
-    for configuration in configurations {
-        let runs: Vec<&Measured> = case.measured(configuration).collect();
-        let rates: Vec<f64> = runs.iter().map(|run| run.pass_rate.as_f64()).collect();
+fn of_case(case: &Case, iteration: &Iteration, roles: &Roles) -> CaseStatistics {
+    let mut configurations = IndexMap::new();
+    for configuration in &iteration.configurations {
+        let rates: Vec<f64> =
+            case.measured(configuration).filter_map(|run| run.pass_rate).collect();
         let Some(spread) = Spread::of(&rates) else { continue };
-        let decided: Vec<bool> = runs.iter().filter_map(|run| run.run_passed).collect();
-        let passed = passes(&decided);
+        let passed = case.measured(configuration).filter(|run| run.is_passed()).count();
         let found = CaseConfiguration {
-            runs: count(runs.len()),
+            runs: count(rates.len()),
             passed: count(passed),
-            undecided: undecided(runs.iter().copied()),
             pass_rate: rounded(spread.mean),
             stddev: rounded(spread.deviation),
-            flaky: passed > 0 && passed < decided.len(),
+            flaky: passed > 0 && passed < rates.len(),
             extra: Extra::new(),
         };
-        by_configuration.insert(configuration.as_str().to_owned(), found);
+        configurations.insert(configuration.as_str().to_owned(), found);
     }
-    let rates = |configuration: &Configuration| -> Vec<f64> {
-        case.measured(configuration).map(|run| run.pass_rate.as_f64()).collect()
-    };
-    let difference = roles.primary.as_ref().zip(roles.baselines.first());
+    let rate = |configuration| mean(case.measured(configuration), |run| run.pass_rate);
+    let sides = roles.primary.as_ref().zip(roles.baselines.first());
+    let difference = sides
+        .filter(|_| iteration.is_comparable(case))
+        .and_then(|(with, without)| case_difference(&[rate(with)?], &[rate(without)?]));
     CaseStatistics {
         eval_id: case.id.clone(),
         eval_name: case.name.clone(),
-        configurations: by_configuration,
-        difference: difference
-            .and_then(|(with, without)| case_difference(&rates(with), &rates(without)))
-            .map(rounded),
+        configurations,
+        difference: difference.map(rounded),
         extra: Extra::new(),
     }
 }
 
-fn never_discriminating(cases: &[CaseRuns], roles: &Roles) -> Vec<NeverDiscriminating> {
+/// Runs and passes of an expectation.
+pub(super) type Seen = [u64; 2];
+
+/// By the text of an expectation, what was seen of it with the skill and in the baselines.
+pub(super) fn expectations<'c>(
+    case: &'c Case,
+    with: &Configuration,
+    without: &[Configuration],
+) -> IndexMap<&'c str, [Seen; 2]> {
+    let mut seen: IndexMap<&str, [Seen; 2]> = IndexMap::new();
+    for run in case.runs.iter().filter(|run| run.is_measured()) {
+        let side = match &run.configuration {
+            found if found == with => 0,
+            found if without.contains(found) => 1,
+            _ => continue,
+        };
+        for verdict in &run.verdicts {
+            let counts = &mut seen.entry(&verdict.text).or_default()[side];
+            counts[0] += 1;
+            counts[1] += u64::from(verdict.passed);
+        }
+    }
+    seen
+}
+
+fn never_discriminating(cases: &[&Case], roles: &Roles) -> Vec<NeverDiscriminating> {
     let mut found = Vec::new();
     let Some(primary) = &roles.primary else { return found };
     for case in cases {
-        // By text: runs seen with the skill, runs seen in baselines, passes.
-        let mut seen = ByText::<3>::new();
-        let sides = [(0, std::slice::from_ref(primary)), (1, roles.baselines.as_slice())];
-        for (side, configurations) in sides {
-            for run in configurations.iter().flat_map(|configuration| case.measured(configuration))
-            {
-                seen.count(&run.verdicts, |counts, passed| {
-                    counts[side] += 1;
-                    counts[2] += u64::from(passed);
-                });
-            }
-        }
-        for (text, [with, without, passes]) in seen.into_iter() {
-            let runs = with + without;
+        for (text, [with, without]) in expectations(case, primary, &roles.baselines) {
+            let (runs, passes) = (with[0] + without[0], with[1] + without[1]);
             let always = match passes {
-                _ if with == 0 || without == 0 => continue,
+                _ if with[0] == 0 || without[0] == 0 => continue,
                 0 => Always::Fails,
                 passes if passes == runs => Always::Passes,
                 _ => continue,

@@ -3,45 +3,46 @@
 use std::fmt::Write as _;
 
 use skillgauge_format::evals::{
-    Benchmark, ConfigurationStatistics, ConfigurationSummary, DeltaValue, DifferenceOver, Stats,
+    ConfigurationStatistics, Delta, DeltaValue, DifferenceOver, RunSummary, Stats,
 };
+use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
 
+use super::Summary;
 use super::notes::{case_name, pair};
 
 /// Cases that get a row of their own.
 const ROWS: usize = 200;
 
-pub(super) fn render(frame: &Benchmark) -> String {
+pub(super) fn render(summary: &Summary) -> String {
     let mut out = String::new();
-    head(frame, &mut out);
-    summary(frame, &mut out);
-    verdicts(frame, &mut out);
-    cases(frame, &mut out);
-    unmeasured(frame, &mut out);
-    let notes = frame.notes.as_deref().unwrap_or_default();
-    if !notes.is_empty() {
+    head(summary, &mut out);
+    table(summary, &mut out);
+    verdicts(summary, &mut out);
+    cases(summary, &mut out);
+    unmeasured(summary, &mut out);
+    if !summary.notes.is_empty() {
         out.push_str("\n## Notes\n\n");
-        for note in notes {
+        for note in &summary.notes {
             let _ = writeln!(out, "- {}", escaped(note));
         }
     }
     out
 }
 
-fn head(frame: &Benchmark, out: &mut String) {
-    let metadata = frame.metadata.clone().unwrap_or_default();
+fn head(summary: &Summary, out: &mut String) {
+    let metadata = &summary.metadata;
     let name = metadata.skill_name.as_deref().unwrap_or("a skill");
     let _ = writeln!(out, "# Skill benchmark: {}\n", escaped(name));
     let evals = metadata.evals_run.as_deref().unwrap_or_default();
-    let mut facts = vec![
+    let runs = metadata.runs_per_configuration.unwrap_or_default();
+    let noun = if runs == 1 { "run" } else { "runs" };
+    let facts = [
         ("Model", metadata.executor_model.clone()),
         ("Judge", metadata.analyzer_model.clone()),
         ("Date", metadata.timestamp.as_ref().map(ToString::to_string)),
+        ("Cases", Some(format!("{}, {runs} {noun} each per configuration", evals.len()))),
     ];
-    let runs = metadata.runs_per_configuration.unwrap_or_default();
-    let noun = if runs == 1 { "run" } else { "runs" };
-    facts.push(("Cases", Some(format!("{}, {runs} {noun} each per configuration", evals.len()))));
     for (what, value) in facts {
         if let Some(value) = value {
             let _ = writeln!(out, "- **{what}**: {}", escaped(&value));
@@ -49,93 +50,129 @@ fn head(frame: &Benchmark, out: &mut String) {
     }
 }
 
-/// The configurations that have statistics, in their order.
-pub(super) fn configurations(frame: &Benchmark) -> Vec<(Configuration, &ConfigurationStatistics)> {
-    let statistics = frame.statistics.as_ref();
-    let found = statistics.into_iter().flat_map(|found| &found.configurations);
-    found.map(|(name, found)| (Configuration::from(name.as_str()), found)).collect()
-}
+/// What stands in the column of a configuration.
+type Cell = fn(&ConfigurationStatistics) -> Option<String>;
 
-type Cell = fn(&ConfigurationSummary, &ConfigurationStatistics) -> Option<String>;
+/// What stands in the column of the difference, of the means and their decimals and unit.
+type Change = Option<(fn(&Delta) -> &Option<DeltaValue>, usize, &'static str)>;
 
-/// The rows of the table: what they are called, and what stands in them.
-const METRICS: [(&str, Cell); 8] = [
-    ("Pass rate", |summary, _| Some(percent(&summary.pass_rate))),
-    ("95 % interval", |_, statistics| {
-        let found = statistics.pass_rate.as_ref()?;
-        Some(format!("{:.0} – {:.0} %", 100.0 * found.low.as_f64(), 100.0 * found.high.as_f64()))
-    }),
-    ("Runs passed as a whole", |_, statistics| {
-        Some(format!("{} of {}", statistics.passed, statistics.runs))
-    }),
-    ("Rubric", |summary, _| summary.rubric_normalized.as_ref().map(percent)),
-    ("Overall efficiency", |summary, _| summary.overall_efficiency.as_ref().map(percent)),
-    ("Consistency", |summary, _| Some(format!("{:.2}", summary.consistency?.as_f64()))),
-    ("Time", |summary, _| {
-        let time = summary.time_seconds.as_ref()?;
-        Some(format!("{:.1} s ± {:.1} s", time.mean.as_f64(), deviation(time)))
-    }),
-    ("Tokens", |summary, _| {
-        let tokens = summary.tokens.as_ref()?;
-        Some(format!("{:.0} ± {:.0}", tokens.mean.as_f64(), deviation(tokens)))
-    }),
+/// The rows of the table.
+const METRICS: [(&str, Cell, Change); 9] = [
+    ("Pass rate", |found| Some(format!("{:.0} %", percent(found.pass_rate.as_ref()?.mean))), None),
+    (
+        "95 % interval",
+        |found| {
+            let found = found.pass_rate.as_ref()?;
+            Some(format!("{:.0} – {:.0} %", percent(found.low), percent(found.high)))
+        },
+        None,
+    ),
+    ("Runs passed as a whole", |found| Some(format!("{} of {}", found.passed, found.runs)), None),
+    (
+        "Rubric",
+        |found| found.rubric_normalized.as_ref().map(share),
+        Some((|delta| &delta.rubric_normalized, 2, "")),
+    ),
+    (
+        "Overall efficiency",
+        |found| found.overall_efficiency.as_ref().map(share),
+        Some((|delta| &delta.overall_efficiency, 2, "")),
+    ),
+    (
+        "Score from 1 to 5",
+        |found| found.overall_score.as_ref().map(|stats| amount(stats, 2, "")),
+        Some((|delta| &delta.overall_score, 2, "")),
+    ),
+    (
+        "Time",
+        |found| found.time_seconds.as_ref().map(|stats| amount(stats, 1, " s")),
+        Some((|delta| &delta.time_seconds, 1, " s")),
+    ),
+    (
+        "Tokens",
+        |found| found.tokens.as_ref().map(|stats| amount(stats, 0, "")),
+        Some((|delta| &delta.tokens, 0, "")),
+    ),
+    (
+        "Cost in US dollars",
+        |found| found.cost_usd.as_ref().map(|stats| amount(stats, 4, "")),
+        Some((|delta| &delta.cost_usd, 4, "")),
+    ),
 ];
 
-fn summary(frame: &Benchmark, out: &mut String) {
-    let summary = &frame.run_summary;
-    let configurations = configurations(frame);
-    out.push_str("\n## Summary\n\n| |");
-    for (configuration, _) in &configurations {
-        let _ = write!(out, " {} |", escaped(configuration.as_str()));
-    }
-    out.push_str(" delta |\n|---|");
-    out.push_str(&"---|".repeat(configurations.len() + 1));
-    out.push('\n');
-    let deltas = summary.delta.clone().unwrap_or_default();
-    for (name, cell) in METRICS {
-        let cells: Vec<Option<String>> = configurations
-            .iter()
-            .map(|(configuration, statistics)| cell(&*summary.get(configuration)?, statistics))
-            .collect();
+fn table(summary: &Summary, out: &mut String) {
+    let configurations = &summary.statistics.configurations;
+    let difference = summary.statistics.differences.first();
+    header("\n## Summary\n\n| |", summary, out);
+    for (name, cell, change) in METRICS {
+        let cells: Vec<Option<String>> = configurations.values().map(cell).collect();
         if cells.iter().all(Option::is_none) {
             continue;
         }
-        let delta = match name {
-            "Pass rate" => deltas.pass_rate.as_ref(),
-            "Rubric" => deltas.rubric_normalized.as_ref(),
-            "Overall efficiency" => deltas.overall_efficiency.as_ref(),
-            "Time" => deltas.time_seconds.as_ref(),
-            "Tokens" => deltas.tokens.as_ref(),
-            _ => None,
-        };
+        let change = difference.and_then(|found| match change {
+            None if name == "Pass rate" => Some(format!("{:+.2}", found.difference?.as_f64())),
+            None => None,
+            Some((of, decimals, unit)) => {
+                let value = of(&found.means).as_ref()?.as_f64()?;
+                Some(format!("{value:+.decimals$}{unit}"))
+            }
+        });
         let _ = write!(out, "| {name} |");
         for cell in cells {
             let _ = write!(out, " {} |", cell.unwrap_or_else(|| "–".to_owned()));
         }
-        let _ = writeln!(out, " {} |", delta.map(shown_delta).unwrap_or_default());
+        let _ = writeln!(out, " {} |", change.unwrap_or_default());
     }
-    attempts(&configurations, out);
-}
-
-fn attempts(configurations: &[(Configuration, &ConfigurationStatistics)], out: &mut String) {
+    consistency(&summary.run_summary, configurations.keys(), out);
     for (configuration, statistics) in configurations {
-        let Some(last) = statistics.pass_at_k.last().filter(|last| last.k > 1) else { continue };
-        let _ = writeln!(
-            out,
-            "\n{}: of {} attempts at a case, at least one passes with a chance of {:.0} % (pass@{}), all with {:.0} % (pass^{}).",
-            escaped(configuration.as_str()),
-            last.k,
-            100.0 * last.any.as_f64(),
-            last.k,
-            100.0 * last.all.as_f64(),
-            last.k,
-        );
+        attempts(configuration, statistics, out);
     }
 }
 
-fn verdicts(frame: &Benchmark, out: &mut String) {
-    let statistics = frame.statistics.as_ref();
-    for found in statistics.into_iter().flat_map(|found| &found.differences) {
+fn header(begin: &str, summary: &Summary, out: &mut String) {
+    let configurations = &summary.statistics.configurations;
+    out.push_str(begin);
+    for configuration in configurations.keys() {
+        let _ = write!(out, " {} |", escaped(configuration));
+    }
+    out.push_str(" difference |\n|---|");
+    out.push_str(&"---|".repeat(configurations.len() + 1));
+    out.push('\n');
+}
+
+/// The seed's number, over all measured runs.
+fn consistency<'n>(
+    summary: &RunSummary,
+    configurations: impl Iterator<Item = &'n String>,
+    out: &mut String,
+) {
+    let cells: Vec<Option<Number>> = configurations
+        .map(|name| summary.get(&Configuration::from(name.as_str()))?.consistency)
+        .collect();
+    if cells.iter().any(Option::is_some) {
+        out.push_str("| Consistency |");
+        for cell in cells {
+            let shown = cell.map_or_else(|| "–".to_owned(), |cell| format!("{:.2}", cell.as_f64()));
+            let _ = write!(out, " {shown} |");
+        }
+        out.push_str("  |\n");
+    }
+}
+
+fn attempts(configuration: &str, statistics: &ConfigurationStatistics, out: &mut String) {
+    let Some(last) = statistics.pass_at_k.last().filter(|last| last.k > 1) else { return };
+    let k = last.k;
+    let _ = writeln!(
+        out,
+        "\n{}: of {k} attempts at a case, at least one passes with a chance of {:.0} % (pass@{k}), all with {:.0} % (pass^{k}).",
+        escaped(configuration),
+        percent(last.any),
+        percent(last.all),
+    );
+}
+
+fn verdicts(summary: &Summary, out: &mut String) {
+    for found in &summary.statistics.differences {
         let over = match found.over {
             DifferenceOver::Assigned => "",
             DifferenceOver::Loaded => ", only runs that loaded the skill",
@@ -161,27 +198,20 @@ fn verdicts(frame: &Benchmark, out: &mut String) {
     }
 }
 
-fn cases(frame: &Benchmark, out: &mut String) {
-    let statistics = frame.statistics.as_ref();
-    let rows = statistics.map(|found| found.cases.as_slice()).unwrap_or_default();
-    let configurations = configurations(frame);
-    out.push_str("\n## Cases\n\n| case |");
-    for (configuration, _) in &configurations {
-        let _ = write!(out, " {} |", escaped(configuration.as_str()));
-    }
-    out.push_str(" difference |\n|---|");
-    out.push_str(&"---|".repeat(configurations.len() + 1));
-    out.push('\n');
+fn cases(summary: &Summary, out: &mut String) {
+    let rows = &summary.statistics.cases;
+    let configurations = &summary.statistics.configurations;
+    header("\n## Cases\n\n| case |", summary, out);
     for case in rows.iter().take(ROWS) {
         let _ = write!(out, "| {} |", escaped(&case_name(case)));
-        for (configuration, _) in &configurations {
-            match case.configurations.get(configuration.as_str()) {
+        for configuration in configurations.keys() {
+            match case.configurations.get(configuration) {
                 Some(found) => {
                     let flaky = if found.flaky { ", flaky" } else { "" };
                     let _ = write!(
                         out,
                         " {:.0} % ({} of {} runs passed{flaky}) |",
-                        100.0 * found.pass_rate.as_f64(),
+                        percent(found.pass_rate),
                         found.passed,
                         found.runs
                     );
@@ -201,8 +231,8 @@ fn cases(frame: &Benchmark, out: &mut String) {
     }
 }
 
-fn unmeasured(frame: &Benchmark, out: &mut String) {
-    let runs = frame.unmeasured.as_deref().unwrap_or_default();
+fn unmeasured(summary: &Summary, out: &mut String) {
+    let runs = &summary.unmeasured;
     if runs.is_empty() {
         return;
     }
@@ -228,19 +258,22 @@ fn unmeasured(frame: &Benchmark, out: &mut String) {
     }
 }
 
-fn percent(stats: &Stats) -> String {
-    format!("{:.0} % ± {:.0} %", 100.0 * stats.mean.as_f64(), 100.0 * deviation(stats))
+fn percent(number: Number) -> f64 {
+    100.0 * number.as_f64()
+}
+
+/// A mean with the spread of the runs.
+fn share(stats: &Stats) -> String {
+    format!("{:.0} % ± {:.0} %", percent(stats.mean), 100.0 * deviation(stats))
+}
+
+fn amount(stats: &Stats, decimals: usize, unit: &str) -> String {
+    let (mean, deviation) = (stats.mean.as_f64(), deviation(stats));
+    format!("{mean:.decimals$}{unit} ± {deviation:.decimals$}{unit}")
 }
 
 fn deviation(stats: &Stats) -> f64 {
-    stats.stddev.map_or(0.0, skillgauge_format::Number::as_f64)
-}
-
-pub(super) fn shown_delta(delta: &DeltaValue) -> String {
-    match delta {
-        DeltaValue::Text(text) => text.clone(),
-        DeltaValue::Number(number) => number.to_string(),
-    }
+    stats.stddev.map_or(0.0, Number::as_f64)
 }
 
 /// Names and reasons come from files of others: no row may end early, and nothing may become HTML.

@@ -1,74 +1,40 @@
-//! The benchmark of an iteration: every run that lies in its folder, and what they come to.
+//! What the runs of an iteration come to: the one summary that every surface shows, and the three files of a benchmark.
 //!
 //! ```text
-//! folder --layout--> cases, configurations, run folders --reading--> measured and unmeasured runs   (n threads)
-//!                                                                    '--> their part of benchmark.json
-//!        --summary--> the seed's means and deltas   --inference--> intervals, verdicts, cases
-//!        --notes--> what an analyst would point out --feedback--> suggestions about the suite --> the rest of the files
+//! Iteration --summary--> the public script's means and delta (run_summary)
+//!           --inference--> intervals, paired differences, verdicts, cases (statistics)
+//!           --notes--> what an analyst would point out      --feedback--> suggestions about the suite
 //! ```
 //!
-//! Nothing here asks a model or a clock, so it can be done again at any time. The one invariant: a run that was not
-//! measured is in no rate, and it is always listed. What counts as measured:
-//!
-//! - `completed` with a grading: measured.
-//! - `timed_out`, and every other end that the agent itself brought about ([`Reason::is_result`]): measured. The time
-//!   limit is part of the task, so an agent that does not finish has failed it; with a grading its verdicts count,
-//!   without one its pass rate is 0, and it never passes as a whole.
-//! - every other end (a rate limit, a refused key, a machine without room): an accident of the measurement,
-//!   unmeasured. In a paired difference the run of the same number in the other configuration is left out too.
-//! - no grading, one that cannot be read, one without a single verdict, or a planned run that is not there: unmeasured.
-//!
-//! [`Reason::is_result`]: skillgauge_format::transcript::Reason::is_result
+//! Nothing here asks a model or a clock, so it can be done again at any time. What people see is `statistics`: with a
+//! baseline, all rates are over the comparable cases, those with measured runs in every arm, so that a rate minus the
+//! other is the difference beside it. `run_summary` is over all measured runs, as the public script has it.
 
 mod ci;
-mod error;
 mod feedback;
-mod file;
-mod grading;
 mod inference;
-mod layout;
-mod loaded;
 mod markdown;
-mod measured;
 mod notes;
-mod parallel;
-mod quick;
-mod reading;
-mod record;
-mod role;
-mod scan;
-mod shape;
-mod store;
-mod subject;
 mod summary;
-mod tally;
 mod text;
-mod told;
-mod verdict;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-pub use error::BenchmarkError;
-pub use layout::find_iteration;
-pub(crate) use measured::RunScore;
-pub(crate) use reading::{failed_in, score_of};
+use skillgauge_format::Extra;
 use skillgauge_format::evals::{
-    Benchmark, BenchmarkStatistics, DifferenceOver, DifferenceStatistics, DifferenceVerdict,
-    EvalFeedbackAggregate,
+    Benchmark, BenchmarkMetadata, BenchmarkRun, BenchmarkStatistics, DifferenceOver,
+    DifferenceStatistics, DifferenceVerdict, EvalFeedbackAggregate, RunResult, RunSummary,
+    UnmeasuredRun,
 };
-use skillgauge_format::part::Timestamp;
+use skillgauge_format::json::Number;
+use skillgauge_format::part::{EvalId, Timestamp};
+use skillgauge_format::write::{WriteError, round_rate, to_text};
 
-use self::layout::CaseFolder;
-use self::measured::Measured;
-use self::record::{CaseRuns, Iteration};
-use self::shape::Conclusions;
-use self::store::Stored;
-use self::subject::Subject;
+use crate::iteration::{self, Case, Iteration, Run};
 use crate::output::Style;
 use crate::statistics::DEFAULT_SEED;
-
-/// The file that everything is in.
-const FILE: &str = "benchmark.json";
+use crate::workspace::{WorkspaceError, replace_file};
 
 /// What the folder itself does not say.
 #[derive(Clone, Debug)]
@@ -85,8 +51,6 @@ pub struct Settings {
     pub timestamp: Option<Timestamp>,
     /// The seed of the permutation test.
     pub seed: u64,
-    /// How many threads read and write.
-    pub threads: usize,
 }
 
 impl Default for Settings {
@@ -98,29 +62,34 @@ impl Default for Settings {
             analyzer_model: None,
             timestamp: None,
             seed: DEFAULT_SEED,
-            threads: 1,
         }
     }
 }
 
-/// Everything that can be said about an iteration.
+/// What the runs of an iteration come to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub metadata: BenchmarkMetadata,
+    /// The public script's numbers, over all measured runs.
+    pub run_summary: RunSummary,
+    /// What people are shown.
+    pub statistics: BenchmarkStatistics,
+    /// The most important first.
+    pub notes: Vec<String>,
+    /// The runs that are in no rate.
+    pub unmeasured: Vec<UnmeasuredRun>,
+}
+
+/// An iteration with its summary.
 #[derive(Debug)]
 pub struct Aggregate {
-    pub folder: PathBuf,
-    /// The content of `benchmark.json`, without its runs.
-    frame: Benchmark,
-    folders: Vec<CaseFolder>,
-    /// What they say, in the same order.
-    cases: Vec<CaseRuns>,
-    /// The content of `eval_feedback_aggregate.json`.
-    pub feedback: EvalFeedbackAggregate,
-    /// What could not be read, or contradicts itself; the benchmark's notes have it too.
-    pub problems: Vec<String>,
+    pub iteration: Iteration,
+    pub summary: Summary,
 }
 
 /// Whether a benchmark answers the question, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Answer {
     /// There is an answer, and the skill is not worse than any baseline.
     Fine,
     /// The skill is worse than a baseline.
@@ -129,82 +98,235 @@ pub enum Standing {
     Broken,
 }
 
-/// Reads an iteration, or the newest iteration of a workspace, and aggregates it; writes nothing.
-pub fn aggregate(path: &Path, settings: &Settings) -> Result<Aggregate, BenchmarkError> {
-    let subject = Subject::find(path, settings)?;
-    let iteration = record::read_all(&subject, settings.threads, |_| {})?;
-    let metadata = subject.metadata(&iteration);
-    let conclusions = Conclusions::of(&iteration, &subject.folder, metadata, settings.seed);
-    Ok(Aggregate::new(subject.folder, iteration, conclusions))
+/// Why there is no benchmark at all; everything smaller is a note in it.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchmarkError {
+    #[error("cannot read the iteration: {source}")]
+    Unreadable {
+        /// What the system said, path included.
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{} has no folder with runs", folder.display())]
+    NoRuns { folder: PathBuf },
+    #[error("cannot write the benchmark: {source}")]
+    Unwritable {
+        /// What the system said, path included.
+        #[source]
+        source: WorkspaceError,
+    },
+    /// A number that JSON cannot hold.
+    #[error("the benchmark cannot be written as JSON")]
+    NotJson {
+        #[from]
+        source: WriteError,
+    },
 }
 
-/// Aggregates as [`aggregate`] does, and writes `benchmark.json`, `benchmark.md` and `eval_feedback_aggregate.json` into the
-/// iteration, each atomically.
-///
-/// One thing and not two, since the runs are written while they are read.
+impl BenchmarkError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "check the path and the permissions",
+            Self::NoRuns { .. } => {
+                "give an iteration such as `my-skill-workspace/iteration-1`, with \
+                 `eval-<id>/<configuration>/run-<k>/grading.json` below it"
+            }
+            Self::Unwritable { .. } => "check the permissions and the space on the disk",
+            Self::NotJson { .. } => "this is a mistake of skillgauge; please report it",
+        }
+    }
+}
+
+/// The iteration that a path means: itself, or the newest iteration of a workspace.
+pub fn find_iteration(path: &Path) -> Result<PathBuf, BenchmarkError> {
+    iteration::find_iteration(path).map_err(|source| BenchmarkError::Unreadable { source })
+}
+
+/// Reads an iteration, or the newest iteration of a workspace, and aggregates it; writes nothing.
+pub fn aggregate(path: &Path, settings: &Settings) -> Result<Aggregate, BenchmarkError> {
+    let folder = find_iteration(path)?;
+    let iteration = Iteration::read_as(&folder, settings.skill_name.as_deref());
+    let iteration = iteration.map_err(|source| BenchmarkError::Unreadable { source })?;
+    if iteration.cases.is_empty() {
+        return Err(BenchmarkError::NoRuns { folder });
+    }
+    let summary = iteration.summary(settings);
+    Ok(Aggregate { iteration, summary })
+}
+
+/// Aggregates as [`aggregate`] does, and writes the three files.
 pub fn write(
     path: &Path,
     settings: &Settings,
 ) -> Result<(Aggregate, [PathBuf; 3]), BenchmarkError> {
-    let subject = Subject::find(path, settings)?;
-    let Stored { iteration, conclusions, files } =
-        store::write(&subject, settings.threads, settings.seed)?;
-    Ok((Aggregate::new(subject.folder, iteration, conclusions), files))
+    let aggregate = aggregate(path, settings)?;
+    let files = aggregate.write()?;
+    Ok((aggregate, files))
+}
+
+impl Iteration {
+    pub fn summary(&self, settings: &Settings) -> Summary {
+        let statistics = inference::infer(self, settings.seed);
+        let run_summary = summary::summarize(self);
+        let notes = notes::write(self, &run_summary, &statistics);
+        Summary {
+            metadata: self.metadata(settings),
+            run_summary,
+            statistics,
+            notes,
+            unmeasured: self.unmeasured().collect(),
+        }
+    }
+
+    fn metadata(&self, settings: &Settings) -> BenchmarkMetadata {
+        let (about, of) = (&self.about, Option::<String>::clone);
+        let mut evals_run: Vec<EvalId> = self.cases.iter().map(|case| case.id.clone()).collect();
+        evals_run.dedup();
+        let planned = self.record.as_ref().map(|record| record.runs_per_configuration);
+        let most = || {
+            let runs = |case: &Case| {
+                let arms = case.runs.chunk_by(|a, b| a.configuration == b.configuration);
+                arms.map(<[Run]>::len).max()
+            };
+            self.cases.iter().filter_map(runs).max().unwrap_or(0) as u64
+        };
+        BenchmarkMetadata {
+            skill_name: of(&settings.skill_name).or_else(|| of(&about.skill_name)),
+            skill_path: of(&settings.skill_path).or_else(|| of(&about.skill_path)),
+            executor_model: of(&settings.executor_model).or_else(|| of(&about.executor_model)),
+            analyzer_model: of(&settings.analyzer_model).or_else(|| of(&about.judge_model)),
+            timestamp: settings.timestamp.clone(),
+            evals_run: Some(evals_run),
+            runs_per_configuration: Some(planned.unwrap_or_else(most)),
+            extra: Extra::new(),
+        }
+    }
+
+    fn unmeasured(&self) -> impl Iterator<Item = UnmeasuredRun> {
+        self.cases.iter().flat_map(|case| {
+            case.runs.iter().filter_map(|run| {
+                let why = run.not_measured()?;
+                Some(UnmeasuredRun {
+                    eval_id: case.id.clone(),
+                    configuration: run.configuration.clone(),
+                    run_number: run.number,
+                    outcome: why.kind.clone().into_owned(),
+                    reason: why.reason.clone(),
+                    extra: Extra::new(),
+                })
+            })
+        })
+    }
 }
 
 impl Aggregate {
-    fn new(folder: PathBuf, iteration: Iteration, conclusions: Conclusions) -> Self {
-        let Conclusions { frame, feedback } = conclusions;
-        let Iteration { cases, folders, problems, .. } = iteration;
-        Self { folder, frame, folders, cases, feedback, problems }
+    /// Writes `benchmark.json`, `benchmark.md` and `eval_feedback_aggregate.json` into the iteration, each atomically.
+    /// Nothing is synced: what a power cut takes can be computed again from the runs.
+    pub fn write(&self) -> Result<[PathBuf; 3], BenchmarkError> {
+        let put = |name: &str, text: &str| {
+            let path = self.iteration.folder.join(name);
+            replace_file(&path, |file| file.write_all(text.as_bytes()))
+                .map_err(|source| BenchmarkError::Unwritable { source })?;
+            Ok::<_, BenchmarkError>(path)
+        };
+        Ok([
+            put("benchmark.json", &self.to_json()?)?,
+            put("benchmark.md", &self.to_markdown())?,
+            put("eval_feedback_aggregate.json", &to_text(&self.feedback())?)?,
+        ])
     }
 
-    fn runs(&self) -> impl Iterator<Item = &Measured> {
-        self.cases.iter().flat_map(CaseRuns::all_measured)
+    /// The content of `benchmark.json`.
+    pub fn benchmark(&self) -> Benchmark {
+        let Summary { metadata, run_summary, statistics, notes, unmeasured } = &self.summary;
+        let cases = self.iteration.cases.iter();
+        Benchmark {
+            metadata: Some(metadata.clone()),
+            runs: Some(
+                cases
+                    .flat_map(|case| case.runs.iter().filter_map(|run| entry(case, run)))
+                    .collect(),
+            ),
+            run_summary: run_summary.clone(),
+            notes: Some(notes.clone()),
+            unmeasured: (!unmeasured.is_empty()).then(|| unmeasured.clone()),
+            statistics: Some(statistics.clone()),
+            extra: Extra::new(),
+        }
     }
 
-    /// The text of `benchmark.json`, as it was written: what was said about each expectation is only there.
+    /// The text of `benchmark.json`.
     pub fn to_json(&self) -> Result<String, BenchmarkError> {
-        fs_err::read_to_string(self.folder.join(FILE))
-            .map_err(|source| BenchmarkError::Unreadable { source })
+        Ok(to_text(&self.benchmark())?)
     }
 
-    /// The content of `benchmark.json`, as it was written.
-    pub fn benchmark(&self) -> Result<Benchmark, BenchmarkError> {
-        // It is ours, so the limits for files of others do not hold: one of many runs is larger.
-        serde_json::from_str(&self.to_json()?).map_err(|source| BenchmarkError::Changed { source })
-    }
-
-    pub fn statistics(&self) -> Option<&BenchmarkStatistics> {
-        self.frame.statistics.as_ref()
+    /// The content of `eval_feedback_aggregate.json`.
+    pub fn feedback(&self) -> EvalFeedbackAggregate {
+        feedback::aggregate(&self.iteration, self.summary.metadata.skill_name.as_deref())
     }
 
     /// Whether there is an answer, and whether it is a bad one.
-    pub fn standing(&self) -> Standing {
-        let statistics = self.statistics();
-        let differences = statistics.map(|found| found.differences.as_slice()).unwrap_or_default();
+    pub fn answer(&self) -> Answer {
+        let differences = &self.summary.statistics.differences;
         if differences.iter().any(|found| found.verdict == DifferenceVerdict::Worse) {
-            return Standing::Worse;
+            return Answer::Worse;
         }
         // A skill that was loaded in no run is an answer: that over the runs that loaded it is only a closer look.
         let is_empty = |found: &DifferenceStatistics| {
             found.cases == 0 && found.over == DifferenceOver::Assigned
         };
-        if self.runs().next().is_none() || differences.iter().any(is_empty) {
-            return Standing::Broken;
+        if !self.iteration.runs().any(Run::is_measured) || differences.iter().any(is_empty) {
+            return Answer::Broken;
         }
-        Standing::Fine
+        Answer::Fine
     }
 
     /// The content of `benchmark.md`.
     pub fn to_markdown(&self) -> String {
-        markdown::render(&self.frame)
+        markdown::render(&self.summary)
     }
 
     /// A short table with intervals and the verdict, for a terminal.
     pub fn summary_text(&self, style: Style) -> String {
-        text::render(self, style)
+        text::render(&self.summary, style)
     }
+}
+
+/// The entry of a measured run.
+fn entry(case: &Case, run: &Run) -> Option<BenchmarkRun> {
+    let result = RunResult {
+        pass_rate: run.stated_rate?,
+        passed: run.counts.map(|counts| counts.passed),
+        failed: run.counts.map(|counts| counts.failed),
+        total: run.counts.map(|counts| counts.total),
+        time_seconds: run.seconds.map(Number::Float),
+        tokens: run.tokens.map(Number::Unsigned),
+        tool_calls: run.tool_calls,
+        errors: run.errors,
+        rubric_normalized: run.rubric.as_ref().map(|rubric| rounded(rubric.normalized)),
+        overall_efficiency: run.overall_efficiency.map(rounded),
+        overall_score: run.overall_score.map(rounded),
+        run_passed: Some(run.is_passed()),
+        extra: Extra::new(),
+    };
+    Some(BenchmarkRun {
+        eval_id: case.id.clone(),
+        eval_name: case.name.clone(),
+        configuration: run.configuration.clone(),
+        run_number: run.number,
+        result,
+        expectations: Some(run.verdicts.clone()),
+        notes: Some(run.notes.clone()),
+        outcome: run.bad_end(),
+        skill_loaded: run.skill_loaded,
+        extra: Extra::new(),
+    })
+}
+
+/// As it is written: with 4 decimals.
+fn rounded(number: f64) -> Number {
+    Number::Float(round_rate(number))
 }
 
 #[cfg(test)]

@@ -3,23 +3,19 @@
 //! The order is that of importance: what the answer is, what it rests on, what is odd about the skill, what is odd about
 //! the suite, what could not be read. Lists are cut after a few, with a count of the rest.
 
-mod words;
-
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use skillgauge_format::evals::{
-    Always, BenchmarkStatistics, ConfigurationSummary, RunSummary, Stats,
+    Always, BenchmarkStatistics, CaseStatistics, DifferenceOver, DifferenceStatistics, RunSummary,
 };
 use skillgauge_format::json::Number;
-use skillgauge_format::part::Configuration;
+use skillgauge_format::part::{Configuration, EvalId};
 
-use self::words::{SHORT, cost_note, difference_note, listed, shown_id, tallied};
-pub(super) use self::words::{case_name, pair};
-use super::measured::{Measured, Unmeasured};
-use super::record::{CaseRuns, Iteration, Run, State};
-use super::role::Roles;
-use super::tally::ByText;
-use crate::statistics::{PairedDifference, case_difference};
+use super::inference::{Metric, Sides, TOKENS, by_case, differences, expectations};
+use crate::iteration::{Case, Iteration, Roles, Run};
+use crate::mixture::Mixture;
+use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, Spread};
 use crate::text::{counted, plural, shorten};
 
 /// Problems of reading that become notes.
@@ -34,17 +30,10 @@ const NOTABLE: f64 = 0.2;
 /// Time or tokens that grow by this factor are worth a word.
 const COSTLY: f64 = 1.5;
 
-/// A number that a configuration has.
-type Metric = fn(&ConfigurationSummary) -> Option<&Stats>;
-
-/// A number that a run has.
-type Amount = fn(&Measured) -> Option<Number>;
-
 /// Everything that the notes are made from.
 struct Analyst<'a> {
     iteration: &'a Iteration,
-    configurations: &'a [Configuration],
-    roles: &'a Roles,
+    roles: Roles,
     summary: &'a RunSummary,
     statistics: &'a BenchmarkStatistics,
     notes: Vec<String>,
@@ -52,17 +41,15 @@ struct Analyst<'a> {
 
 pub(super) fn write(
     iteration: &Iteration,
-    configurations: &[Configuration],
-    roles: &Roles,
     summary: &RunSummary,
     statistics: &BenchmarkStatistics,
 ) -> Vec<String> {
-    let notes = Vec::new();
-    let mut analyst = Analyst { iteration, configurations, roles, summary, statistics, notes };
+    let (roles, notes) = (iteration.roles(), Vec::new());
+    let mut analyst = Analyst { iteration, roles, summary, statistics, notes };
     analyst.differences();
+    analyst.not_comparable();
     analyst.unmeasured();
-    analyst.undecided();
-    analyst.notes.extend(iteration.mixture.warnings());
+    analyst.notes.extend(mixture(iteration).warnings());
     analyst.loading();
     analyst.cases();
     analyst.costs();
@@ -70,6 +57,12 @@ pub(super) fn write(
     analyst.suite();
     analyst.problems();
     analyst.notes
+}
+
+/// What the measured runs were made with: a run that measured nothing is in no number.
+fn mixture(iteration: &Iteration) -> Mixture {
+    let measured = iteration.runs().filter(|run| run.is_measured());
+    measured.map(|run| (run.skillgauge_version.as_deref(), run.agent_version.as_deref())).collect()
 }
 
 impl Analyst<'_> {
@@ -81,8 +74,9 @@ impl Analyst<'_> {
         for difference in &self.statistics.differences {
             self.notes.push(difference_note(difference));
         }
-        if self.configurations.len() > 1 && self.statistics.differences.is_empty() {
-            let names: Vec<&str> = self.configurations.iter().map(Configuration::as_str).collect();
+        let configurations = &self.iteration.configurations;
+        if configurations.len() > 1 && self.statistics.differences.is_empty() {
+            let names: Vec<&str> = configurations.iter().map(Configuration::as_str).collect();
             self.note(format!(
                 "no difference was computed: of {}, none is known to be the baseline of another",
                 listed(&names)
@@ -90,20 +84,34 @@ impl Analyst<'_> {
         }
     }
 
+    /// The cases that are in neither rate because an arm has no measured run of them.
+    fn not_comparable(&mut self) {
+        let lost: Vec<String> = self
+            .iteration
+            .cases
+            .iter()
+            .filter(|case| !self.iteration.is_comparable(case))
+            .map(Case::title)
+            .collect();
+        if !lost.is_empty() {
+            let cases = counted(lost.len(), "case is", "cases are");
+            self.note(format!(
+                "{cases} not comparable and in no rate of the comparison, since an arm was not measured: {}",
+                listed(&lost)
+            ));
+        }
+    }
+
     fn unmeasured(&mut self) {
         let (mut outcomes, mut unfinished) = (BTreeMap::new(), BTreeMap::new());
-        for run in self.iteration.cases.iter().flat_map(|case| &case.runs) {
-            match &run.state {
-                State::Unmeasured(Unmeasured { outcome, reason }) => {
-                    // One reason is enough to know where to look; benchmark.md has them all.
-                    let entry = outcomes.entry(&**outcome);
-                    entry.or_insert((0, reason.as_deref())).0 += 1;
-                }
-                State::Measured(measured) => {
-                    if let Some(outcome) = measured.outcome {
-                        unfinished.entry(outcome.as_str()).or_insert((0, None)).0 += 1;
-                    }
-                }
+        let mut undecided = 0;
+        for run in self.iteration.runs() {
+            if let Some(why) = run.not_measured() {
+                // One reason is enough to know where to look; benchmark.md has them all.
+                outcomes.entry(&*why.kind).or_insert((0, why.reason.as_deref())).0 += 1;
+                undecided += run.judge_errors.len() as u64;
+            } else if let Some(outcome) = run.bad_end() {
+                unfinished.entry(outcome.as_str()).or_insert((0, None)).0 += 1;
             }
         }
         let ((lost, by), (failed, failed_by)) = (tallied(&outcomes), tallied(&unfinished));
@@ -111,24 +119,13 @@ impl Analyst<'_> {
             let runs = counted(lost, "run was", "runs were");
             self.note(format!("{runs} not measured and in no rate: {by}"));
         }
+        if undecided > 0 {
+            let what = plural(undecided, "expectation");
+            self.note(format!("the judge left {what} undecided; `skillgauge grade` asks again"));
+        }
         if failed > 0 {
             let runs = counted(failed, "run did", "runs did");
             self.note(format!("{runs} not complete and cannot pass as a whole: {failed_by}"));
-        }
-    }
-
-    fn undecided(&mut self) {
-        let runs = self.iteration.cases.iter().flat_map(CaseRuns::all_measured);
-        let (runs, gaps) = runs
-            .filter(|run| run.judge_errors > 0)
-            .fold((0, 0), |found, run| (found.0 + 1, found.1 + run.judge_errors));
-        if runs > 0 {
-            self.note(format!(
-                "the judge left {} of {} undecided: they are in no rate, and the run is neither passed nor failed by them; \
-                 `skillgauge grade` asks again",
-                plural(gaps, "expectation"),
-                plural(runs, "run"),
-            ));
         }
     }
 
@@ -170,7 +167,7 @@ impl Analyst<'_> {
         if !worse.is_empty() {
             self.note(format!("worse with the skill: {}", listed(&worse)));
         }
-        for configuration in self.configurations {
+        for configuration in &self.iteration.configurations {
             let flaky: Vec<String> = self
                 .statistics
                 .cases
@@ -188,60 +185,43 @@ impl Analyst<'_> {
     }
 
     fn costs(&mut self) {
-        let is_there = |found: &&Configuration| self.summary.get(found).is_some();
-        let with = self.roles.primary.as_ref().filter(is_there);
-        let without = self.roles.baselines.iter().find(is_there);
-        let Some((with, without)) = with.zip(without) else { return };
-        let metrics: [(&str, Metric, Amount); 2] = [
-            ("time", |found| found.time_seconds.as_ref(), |run| run.seconds),
-            ("tokens", |found| found.tokens.as_ref(), |run| run.tokens.map(Number::Unsigned)),
-        ];
+        let (Some(primary), Some(baseline)) = (&self.roles.primary, self.roles.baselines.first())
+        else {
+            return;
+        };
+        let cases: Vec<&Case> =
+            self.iteration.cases.iter().filter(|case| self.iteration.is_comparable(case)).collect();
+        let sides = Sides {
+            cases: &cases,
+            not_comparable: Vec::new(),
+            primary,
+            baseline,
+            seed: self.statistics.seed,
+        };
+        let metrics: [(&str, Metric); 3] =
+            [("time", |run| run.seconds), ("tokens", TOKENS), ("money", |run| run.cost_usd)];
         let mut notes = Vec::new();
-        for (name, metric, amount) in metrics {
-            let mean = |configuration| {
-                let found = self.summary.get(configuration)?;
-                metric(&found).map(|stats| stats.mean.as_f64())
-            };
-            let Some((mean_with, mean_without)) = mean(with).zip(mean(without)) else { continue };
-            let (high, low) = (mean_with.max(mean_without), mean_with.min(mean_without));
+        for (name, metric) in metrics {
+            let mean = |arm| Spread::of(&by_case(&cases, arm, metric)).map(|spread| spread.mean);
+            let Some((with, without)) = mean(primary).zip(mean(baseline)) else { continue };
+            let (high, low) = (with.max(without), with.min(without));
             if low <= 0.0 || high / low < COSTLY {
                 continue;
             }
-            let found = self.paired(with, without, amount);
-            notes.push(cost_note(name, mean_with / mean_without, found.as_ref()));
+            let differences = differences(&sides.pairs(DifferenceOver::Assigned, metric));
+            let found = PairedDifference::of(&differences, self.statistics.seed);
+            notes.push(cost_note(name, with / without, found.as_ref()));
         }
         self.notes.extend(notes);
     }
 
-    /// The difference of an amount, by case like every other one.
-    fn paired(
-        &self,
-        with: &Configuration,
-        without: &Configuration,
-        amount: Amount,
-    ) -> Option<PairedDifference> {
-        let of = |case: &CaseRuns, configuration: &Configuration| -> Vec<f64> {
-            case.measured(configuration).filter_map(amount).map(Number::as_f64).collect()
-        };
-        let cases = self.iteration.cases.iter();
-        let differences: Vec<f64> =
-            cases.filter_map(|case| case_difference(&of(case, with), &of(case, without))).collect();
-        PairedDifference::of(&differences, self.statistics.seed)
-    }
-
     fn unknown_tokens(&mut self) {
-        let cases = &self.iteration.cases;
-        let runs = || {
-            let measured = |run: &Run| match &run.state {
-                State::Measured(measured) => Some(measured.tokens.is_none()),
-                State::Unmeasured(_) => None,
-            };
-            cases.iter().flat_map(|case| &case.runs).filter_map(measured)
-        };
-        let (unknown, total) = (runs().filter(|unknown| *unknown).count(), runs().count());
+        let measured: Vec<&Run> = self.iteration.runs().filter(|run| run.is_measured()).collect();
+        let unknown = measured.iter().filter(|run| run.tokens.is_none()).count();
         if unknown > 0 {
             self.note(format!(
-                "the tokens of {unknown} of {total} runs are not known and are in no mean"
+                "the tokens of {unknown} of {} runs are not known and are in no mean",
+                measured.len()
             ));
         }
     }
@@ -286,24 +266,14 @@ impl Analyst<'_> {
         };
         let mut texts = Vec::new();
         for case in &self.iteration.cases {
-            let mut seen = ByText::<4>::new();
-            for (side, configuration) in [(0, primary), (2, baseline)] {
-                for run in case.measured(configuration) {
-                    seen.count(&run.verdicts, |counts, passed| {
-                        counts[side] += 1;
-                        counts[side + 1] += u64::from(passed);
-                    });
-                }
-            }
-            let is_harmed = |(_, counts): &(&str, [u64; 4])| {
-                let [with, with_passed, without, without_passed] = *counts;
-                with > 0 && with_passed == 0 && without > 0 && without_passed == without
+            let seen = expectations(case, primary, std::slice::from_ref(baseline));
+            let is_harmed = |[with, without]: &[[u64; 2]; 2]| {
+                with[0] > 0 && with[1] == 0 && without[0] > 0 && without[0] == without[1]
             };
-            let mut harmed: Vec<&str> =
-                seen.into_iter().filter(is_harmed).map(|(text, _)| text).collect();
+            let harmed = seen.into_iter().filter(|(_, counts)| is_harmed(counts));
+            let mut harmed: Vec<&str> = harmed.map(|(text, _)| text).collect();
             harmed.sort_unstable();
-            let shown =
-                |text: &&str| format!("\"{}\" of {}", shorten(text, SHORT), shown_id(&case.id));
+            let shown = |text: &&str| format!("\"{}\" of {}", shorten(text, SHORT), shown_id(&case.id));
             texts.extend(harmed.iter().map(shown));
         }
         if !texts.is_empty() {
@@ -316,13 +286,100 @@ impl Analyst<'_> {
     }
 
     fn problems(&mut self) {
-        let problems = &self.iteration.problems;
+        if let Some(reason) = &self.iteration.about.partial {
+            self.note(format!("the iteration is not finished: {reason}"));
+        }
+        let problems: Vec<String> =
+            self.iteration.all_problems().map(|found| found.to_string()).collect();
         self.notes.extend(problems.iter().take(PROBLEMS).cloned());
         if problems.len() > PROBLEMS {
-            self.note(format!(
-                "and {} more things that could not be read",
-                problems.len() - PROBLEMS
-            ));
+            let rest = problems.len() - PROBLEMS;
+            self.note(format!("and {rest} more things that could not be read"));
         }
     }
+}
+
+/// Things that a note lists by name.
+const LISTED: usize = 5;
+
+/// Characters of a text that a note quotes.
+const SHORT: usize = 80;
+
+/// The sum of the counts, and each of them with its name and an example of its reasons.
+fn tallied(counts: &BTreeMap<&str, (u64, Option<&str>)>) -> (u64, String) {
+    let shown: Vec<String> = counts
+        .iter()
+        .map(|(outcome, (count, reason))| match reason {
+            Some(reason) => format!("{count} {outcome} ({})", shorten(reason, SHORT)),
+            None => format!("{count} {outcome}"),
+        })
+        .collect();
+    (counts.values().map(|(count, _)| count).sum(), shown.join(", "))
+}
+
+/// Says what the skill costs or saves, or that nobody can tell.
+fn cost_note(name: &str, factor: f64, found: Option<&PairedDifference>) -> String {
+    let plain = format!("runs with the skill took {factor:.1} times the {name}");
+    let Some(found) = found else {
+        return format!("{plain}, but no case has both sides");
+    };
+    if found.cases < FEWEST_CASES {
+        let cases = plural(found.cases, "case");
+        return format!(
+            "{plain}, which may be chance: {cases}, and it takes {FEWEST_CASES} to tell"
+        );
+    }
+    let test = format!("permutation test p = {:.4}", found.p_value);
+    // Cases with many runs can pull the two apart.
+    let is_same_way = (found.mean > 0.0) == (factor > 1.0);
+    if found.p_value > SIGNIFICANCE || !is_same_way {
+        return format!("{plain}, which is within the noise ({test})");
+    }
+    if factor > 1.0 {
+        format!("the skill costs {factor:.1} times the {name} ({test})")
+    } else {
+        format!("the skill saves {:.0} % of the {name} ({test})", 100.0 * (1.0 - factor))
+    }
+}
+
+fn difference_note(found: &DifferenceStatistics) -> String {
+    let over = match found.over {
+        DifferenceOver::Assigned => "",
+        DifferenceOver::Loaded => " where the skill was loaded",
+    };
+    let mut note =
+        format!("{} against {}{over}: {}", found.configuration, found.baseline, found.verdict);
+    if let Some(difference) = found.difference {
+        let _ = write!(note, ", pass rate {:+.2}", difference.as_f64());
+        if let Some((low, high)) = found.low.zip(found.high).map(pair) {
+            let _ = write!(note, " [{low:+.2}, {high:+.2}]");
+        }
+    }
+    let _ = write!(note, " ({})", found.reason);
+    note
+}
+
+pub(super) fn pair((low, high): (Number, Number)) -> (f64, f64) {
+    (low.as_f64(), high.as_f64())
+}
+
+/// A case as people call it.
+pub(super) fn case_name(case: &CaseStatistics) -> String {
+    case.eval_name.clone().unwrap_or_else(|| shown_id(&case.eval_id))
+}
+
+fn shown_id(id: &EvalId) -> String {
+    match id {
+        EvalId::Number(number) => format!("eval {number}"),
+        EvalId::Text(text) => text.clone(),
+    }
+}
+
+fn listed(items: &[impl AsRef<str>]) -> String {
+    let shown: Vec<&str> = items.iter().take(LISTED).map(AsRef::as_ref).collect();
+    let mut text = shown.join(", ");
+    if items.len() > LISTED {
+        let _ = write!(text, " and {} more", items.len() - LISTED);
+    }
+    text
 }

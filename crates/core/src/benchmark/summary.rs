@@ -1,27 +1,22 @@
 //! The seed's own numbers: mean and spread by configuration, and the difference that the skill makes.
 //!
-//! They must be those of the public script to the last digit, so they are computed as it does: over runs, rounded to 4
-//! decimals, and the difference is that of the rounded means. Unlike there, what is not known is absent and not 0.
+//! They must be those of the public script to the last digit, so they are computed as it does: over all measured runs,
+//! from the pass rates that the gradings state, rounded to 4 decimals, and the difference is that of the rounded means.
+//! Unlike there, what is not known is absent and not 0.
 
 use indexmap::IndexMap;
 use serde_json::Value;
 use skillgauge_format::evals::{ConfigurationSummary, Delta, DeltaValue, RunSummary, Stats};
 use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
-use skillgauge_format::write::round_rate;
 
-use super::measured::Measured;
-use super::record::Iteration;
-use super::role::Roles;
+use super::rounded;
+use crate::iteration::{Iteration, Roles, Run};
 use crate::statistics::Spread;
 
-pub(super) fn summarize(
-    iteration: &Iteration,
-    configurations: &[Configuration],
-    roles: &Roles,
-) -> RunSummary {
+pub(super) fn summarize(iteration: &Iteration) -> RunSummary {
     let mut summary = RunSummary::default();
-    for configuration in configurations {
+    for configuration in &iteration.configurations {
         let Some(found) = of_configuration(iteration, configuration) else { continue };
         match configuration {
             Configuration::WithSkill => summary.with_skill = Some(found),
@@ -33,7 +28,7 @@ pub(super) fn summarize(
             }
         }
     }
-    summary.delta = delta(&summary, roles);
+    summary.delta = delta(&summary, &iteration.roles());
     summary
 }
 
@@ -41,23 +36,20 @@ fn of_configuration(
     iteration: &Iteration,
     configuration: &Configuration,
 ) -> Option<ConfigurationSummary> {
-    let runs: Vec<&Measured> =
+    let runs: Vec<&Run> =
         iteration.cases.iter().flat_map(|case| case.measured(configuration)).collect();
-    let values = |of: fn(&Measured) -> Option<Number>| -> Option<Stats> {
-        let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).map(Number::as_f64).collect();
-        Spread::of(&values).map(|spread| stats(&spread))
+    let spread = |of: fn(&Run) -> Option<f64>| {
+        Spread::of(&runs.iter().filter_map(|run| of(run)).collect::<Vec<f64>>())
     };
-    let efficiency: Vec<f64> = runs.iter().map(|run| run.overall_efficiency).collect();
-    let efficiency = Spread::of(&efficiency);
+    let values = |of| spread(of).map(|spread| stats(&spread));
+    let efficiency = spread(|run| run.overall_efficiency);
     Some(ConfigurationSummary {
-        pass_rate: values(|run| Some(run.pass_rate))?,
-        rubric_normalized: values(|run| {
-            run.rubric.as_ref().map(|rubric| Number::Float(rubric.normalized))
-        }),
+        pass_rate: values(|run| run.stated_rate.map(Number::as_f64))?,
+        rubric_normalized: values(|run| Some(run.rubric.as_ref()?.normalized)),
         overall_efficiency: efficiency.as_ref().map(stats),
         consistency: efficiency.as_ref().and_then(consistency),
         time_seconds: values(|run| run.seconds),
-        tokens: values(|run| run.tokens.map(Number::Unsigned)).map(whole_stats),
+        tokens: values(|run| Some(Number::Unsigned(run.tokens?).as_f64())).map(whole_stats),
         rubric_dimensions: dimensions(&runs),
         overall_score: values(|run| run.overall_score),
         ..ConfigurationSummary::default()
@@ -67,15 +59,15 @@ fn of_configuration(
 /// 1 - deviation / mean, from 0 to 1; undefined when everything failed.
 fn consistency(efficiency: &Spread) -> Option<Number> {
     let share = 1.0 - efficiency.deviation / efficiency.mean;
-    (efficiency.mean > 0.0).then(|| Number::Float(round_rate(share.clamp(0.0, 1.0))))
+    (efficiency.mean > 0.0).then(|| rounded(share.clamp(0.0, 1.0)))
 }
 
-fn dimensions(runs: &[&Measured]) -> Option<IndexMap<String, Stats>> {
+fn dimensions(runs: &[&Run]) -> Option<IndexMap<String, Stats>> {
     let mut scores: IndexMap<&str, Vec<f64>> = IndexMap::new();
     for (name, score) in
         runs.iter().filter_map(|run| run.rubric.as_ref()).flat_map(|rubric| &rubric.scores)
     {
-        scores.entry(&**name).or_default().push(*score);
+        scores.entry(name).or_default().push(*score);
     }
     let stats: IndexMap<String, Stats> = scores
         .into_iter()
@@ -84,8 +76,7 @@ fn dimensions(runs: &[&Measured]) -> Option<IndexMap<String, Stats>> {
     (!stats.is_empty()).then_some(stats)
 }
 
-fn stats(spread: &Spread) -> Stats {
-    let rounded = |value| Number::Float(round_rate(value));
+pub(super) fn stats(spread: &Spread) -> Stats {
     Stats {
         mean: rounded(spread.mean),
         stddev: Some(rounded(spread.deviation)),
@@ -96,7 +87,7 @@ fn stats(spread: &Spread) -> Stats {
 }
 
 /// Counts read better as `3800` than as `3800.0`.
-fn whole_stats(stats: Stats) -> Stats {
+pub(super) fn whole_stats(stats: Stats) -> Stats {
     Stats {
         mean: whole(stats.mean),
         stddev: stats.stddev.map(whole),

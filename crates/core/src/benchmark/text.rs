@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{ConfigurationSummary, DifferenceOver, DifferenceVerdict, Stats};
+use skillgauge_format::evals::{
+    ConfigurationStatistics, DeltaValue, DifferenceOver, DifferenceVerdict, Stats,
+};
+use skillgauge_format::json::Number;
 
-use super::Aggregate;
-use super::markdown::{configurations, shown_delta};
+use super::Summary;
 use super::notes::pair;
 use crate::output::Style;
 use crate::text::printable;
@@ -13,15 +15,18 @@ use crate::text::printable;
 /// Notes that are shown; the file has all of them.
 const NOTES: usize = 8;
 
-pub(super) fn render(aggregate: &Aggregate, style: Style) -> String {
+pub(super) fn render(summary: &Summary, style: Style) -> String {
     let mut out = String::new();
-    table(aggregate, &mut out);
-    verdicts(aggregate, style, &mut out);
-    let notes = aggregate.frame.notes.as_deref().unwrap_or_default();
-    let statistics = aggregate.frame.statistics.as_ref();
+    let mut configurations = summary.statistics.configurations.values();
+    if configurations.all(|found| found.runs + found.not_compared == 0) {
+        out.push_str("no rate: no run was measured\n");
+    } else {
+        table(summary, &mut out);
+        verdicts(summary, style, &mut out);
+    }
     // The first notes repeat the verdicts.
-    let said = statistics.map_or(0, |found| found.differences.len());
-    let rest: Vec<&String> = notes.iter().skip(said).collect();
+    let said = summary.statistics.differences.len();
+    let rest: Vec<&String> = summary.notes.iter().skip(said).collect();
     if !rest.is_empty() {
         out.push('\n');
     }
@@ -34,51 +39,47 @@ pub(super) fn render(aggregate: &Aggregate, style: Style) -> String {
     out
 }
 
-fn table(aggregate: &Aggregate, out: &mut String) {
+fn table(summary: &Summary, out: &mut String) {
     let mut rows = vec![
         ["", "cases", "runs", "pass rate", "95 %", "passed", "time", "tokens"].map(str::to_owned),
     ];
-    let summary = &aggregate.frame.run_summary;
-    for (configuration, found) in configurations(&aggregate.frame) {
-        let summary = summary.get(&configuration);
-        let mean = |decimals: usize, of: fn(&ConfigurationSummary) -> Option<&Stats>| {
-            let mean = summary.as_ref().and_then(|summary| Some(of(summary)?.mean.as_f64()));
-            mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.decimals$}"))
-        };
-        let percent = |number: skillgauge_format::Number| 100.0 * number.as_f64();
-        let interval = found.pass_rate.as_ref().map_or_else(
-            || "-".to_owned(),
-            |rate| format!("{:.0}-{:.0} %", percent(rate.low), percent(rate.high)),
-        );
-        let rate = summary.as_ref().map(|summary| percent(summary.pass_rate.mean));
-        let runs = match found.unmeasured {
-            0 => found.runs.to_string(),
-            unmeasured => format!("{} of {}", found.runs, found.runs + unmeasured),
-        };
-        rows.push([
-            printable(configuration.as_str()).into_owned(),
-            found.cases.to_string(),
-            runs,
-            rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0} %")),
-            interval,
-            format!("{}/{}", found.passed, found.runs),
-            seconds(mean(1, |found| found.time_seconds.as_ref())),
-            mean(0, |found| found.tokens.as_ref()),
-        ]);
+    for (configuration, found) in &summary.statistics.configurations {
+        rows.push(row(configuration, found));
     }
-    if let Some(delta) = &summary.delta {
-        let shown = |value: &Option<_>| value.as_ref().map(shown_delta).unwrap_or_default();
-        let mut row = ["delta"; 8].map(str::to_owned);
+    if let Some(found) = summary.statistics.differences.first() {
+        let mut row = ["difference"; 8].map(str::to_owned);
         row[1..].fill(String::new());
-        (row[3], row[6], row[7]) =
-            (shown(&delta.pass_rate), seconds(shown(&delta.time_seconds)), shown(&delta.tokens));
+        let signed = |value: Option<f64>, decimals: usize, unit: &str| {
+            value.map_or_else(String::new, |value| format!("{value:+.decimals$}{unit}"))
+        };
+        let mean = |value: &Option<DeltaValue>| value.as_ref().and_then(DeltaValue::as_f64);
+        row[3] = signed(found.difference.map(Number::as_f64), 2, "");
+        row[6] = signed(mean(&found.means.time_seconds), 1, " s");
+        row[7] = signed(mean(&found.means.tokens), 0, "");
         rows.push(row);
     }
     align(&rows, out);
 }
 
-fn seconds(number: String) -> String {
-    if number.is_empty() || number == "-" { number } else { number + " s" }
+fn row(configuration: &str, found: &ConfigurationStatistics) -> [String; 8] {
+    let percent = |number: Number| 100.0 * number.as_f64();
+    let rate = found.pass_rate.as_ref();
+    let or_none = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
+    let mean = |stats: &Option<Stats>| stats.as_ref().map(|stats| stats.mean.as_f64());
+    let runs = match found.runs + found.unmeasured + found.not_compared {
+        all if all == found.runs => all.to_string(),
+        all => format!("{} of {all}", found.runs),
+    };
+    [
+        printable(configuration).into_owned(),
+        found.cases.to_string(),
+        runs,
+        or_none(rate.map(|rate| format!("{:.0} %", percent(rate.mean)))),
+        or_none(rate.map(|rate| format!("{:.0}-{:.0} %", percent(rate.low), percent(rate.high)))),
+        format!("{}/{}", found.passed, found.runs),
+        or_none(mean(&found.time_seconds).map(|seconds| format!("{seconds:.1} s"))),
+        or_none(mean(&found.tokens).map(|tokens| format!("{tokens:.0}"))),
+    ]
 }
 
 fn align(rows: &[[String; 8]], out: &mut String) {
@@ -87,20 +88,19 @@ fn align(rows: &[[String; 8]], out: &mut String) {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let width = width(column).unwrap_or(0);
-            let gap = if column == 0 { "" } else { "  " };
             let _ = if column == 0 {
-                write!(line, "{gap}{cell:<width$}")
+                write!(line, "{cell:<width$}")
             } else {
-                write!(line, "{gap}{cell:>width$}")
+                write!(line, "  {cell:>width$}")
             };
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
 }
 
-fn verdicts(aggregate: &Aggregate, style: Style, out: &mut String) {
-    let statistics = aggregate.frame.statistics.as_ref();
-    for found in statistics.into_iter().flat_map(|found| &found.differences) {
+fn verdicts(summary: &Summary, style: Style, out: &mut String) {
+    let differences = &summary.statistics.differences;
+    for found in differences {
         let over = match found.over {
             DifferenceOver::Assigned => "",
             DifferenceOver::Loaded => " (only runs that loaded the skill)",
@@ -116,7 +116,7 @@ fn verdicts(aggregate: &Aggregate, style: Style, out: &mut String) {
         }
         let _ = write!(out, "\n  {}", found.reason);
     }
-    if statistics.is_some_and(|found| !found.differences.is_empty()) {
+    if !differences.is_empty() {
         out.push('\n');
     }
 }

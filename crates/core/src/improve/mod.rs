@@ -19,7 +19,7 @@ mod step;
 mod tests;
 
 pub use change::{Change, change};
-pub use measured::{failures, measured};
+pub use measured::measured;
 pub use outcome::{conclude, fewest_cases, sentence, significance};
 pub use record::{compared, file, load, save};
 pub use skillgauge_format::improve::{

@@ -16,5 +16,8 @@ pub mod question;
 pub mod record;
 pub mod template;
 
+/// How the reason ends of what has no verdict because there was no judge (`--judge none`); no failure of a judge.
+pub const NO_JUDGE: &str = "no judge was given";
+
 #[cfg(test)]
 mod tests;

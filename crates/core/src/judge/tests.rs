@@ -92,6 +92,7 @@ fn grade(votes: &Votes<EvalsAnswer>, found: Option<&Structural>) -> Value {
         eval,
         structural: found,
         structural_gate: true,
+        has_judge: true,
         metrics: None,
         timing: None,
     };
@@ -129,6 +130,7 @@ fn a_closed_gate_fails_what_was_not_judged_and_names_the_check() {
         eval,
         structural: Some(&found),
         structural_gate: true,
+        has_judge: true,
         metrics: None,
         timing: None,
     };
@@ -444,4 +446,36 @@ fn outputs_that_forge_an_end_stay_inside() {
     assert_eq!(real.len(), 1);
     assert!(real[0] > injected);
     assert!(serde_json::from_str::<EvalsSuite>(EVALS).is_ok());
+}
+
+#[test]
+fn without_a_judge_only_the_checks_count_whether_the_gate_is_open_or_not() {
+    let suite = suite(EVALS);
+    let Some(Case::Eval(eval)) = suite.cases().next() else { panic!("no eval") };
+    let votes = Votes { answers: Vec::new(), failures: vec![crate::judge::NO_JUDGE.to_owned()] };
+    for gate_passed in [true, false] {
+        let found = structural(gate_passed);
+        let subject = EvalsSubject {
+            eval,
+            structural: Some(&found),
+            structural_gate: true,
+            has_judge: false,
+            metrics: None,
+            timing: None,
+        };
+        let grading = grade_evals(&subject, &votes, &corpus());
+        assert_eq!(grading.summary.total, found.expectations.len() as u64, "{gate_passed}");
+        let errors = grading.judge_errors.unwrap();
+        assert!(errors.iter().all(|error| error.ends_with(crate::judge::NO_JUDGE)), "{errors:?}");
+    }
+}
+
+#[test]
+fn the_normalized_score_follows_from_the_mean_that_is_written() {
+    use skillgauge_format::evals::RubricSummary;
+    for mean in [25.0 / 7.0, 3.57125, 4.2, 1.0, 5.0, 10.0 / 3.0] {
+        let summary = RubricSummary::of(mean);
+        let share = summary.weighted_mean.as_f64() / summary.max_possible.as_f64();
+        assert!((summary.normalized.as_f64() - share).abs() <= 0.000_05, "{summary:?}");
+    }
 }

@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 pub use crate::files::{FileEntry, FileKind};
 pub use document::{Document, DocumentError, MAX_BYTES, SKILL_MD};
 pub use folder::Folder;
-pub(crate) use listing::Entries;
 
 /// A skill as found on disk.
 #[derive(Debug)]

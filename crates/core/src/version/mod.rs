@@ -34,7 +34,7 @@ pub use history::{hash_of_skill, hash_of_version};
 pub use number::{NotVersion, VersionNumber};
 pub use overview::{Overview, VersionLine};
 pub use restore::Restored;
-pub use scores::{GRADED_CONTENT, GRADED_IN, VersionScores, run_scores};
+pub use scores::{GRADED_CONTENT, GRADED_IN, Scores, VersionScores, failures_in};
 pub use snapshot::{Initialised, Snapshot, StarterSuite};
 
 /// Says which commit a skill is at: the edge to version control, which this crate does not call.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use skillgauge_format::cases::Version;
 
-use super::scores::{Gradings, VersionScores};
+use super::scores::{Scores, VersionScores};
 use super::{VersionError, VersionNumber, VersionStore};
 use crate::text::{percent, shorten, table};
 
@@ -38,7 +38,7 @@ impl VersionStore {
     /// Reads the history and the gradings.
     pub fn overview(&self, program: &str) -> Result<Overview, VersionError> {
         let history = self.history(program)?;
-        let Gradings { scores, mut warnings, .. } = self.graded()?;
+        let Scores { versions: scores, mut warnings, .. } = self.scores()?;
         let known = history.versions.len() as u64;
         for unknown in scores.keys().filter(|version| version.0 >= known) {
             warnings.push(format!("there are gradings of {unknown}, which is in no history"));

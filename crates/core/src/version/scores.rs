@@ -1,14 +1,12 @@
-//! What the gradings in a workspace say about each version, in either dialect.
+//! What the runs and gradings in a workspace say about each version, in either dialect.
 //!
-//! A case of a version counts once: by its gradings in `grading/`, where the `cases` dialect keeps them, or else by the
-//! graded runs of the newest iteration that ran the version on it. Repeated runs of a case are not independent, so the
-//! rate of a version is the mean of its cases, and its interval is one over cases.
+//! A case of a version counts once: by the measured runs of the newest iteration that ran the version on it, or else by
+//! its gradings in `grading/`, where other tools of the `cases` dialect keep them. Repeated runs of a case are not
+//! independent, so the rate of a version is the mean of its cases, and its interval is one over cases.
 //!
 //! The name of a file in `grading/` is no proof: a skill that is no stored version is graded under the number of the
-//! next one, and may be another by the time that there is a next one; a later iteration with fewer runs replaces only
-//! some files. So a grading of ours says which content it is about and in which iteration it was made, and it counts
-//! only for a version with that content, and only if no later iteration graded the case. Gradings of other tools say
-//! neither; they count for the version that they name.
+//! next one, and may be another by the time that there is a next one. So a grading of ours says which content it is about
+//! and in which iteration it was made, as an iteration does: both count only for a version with that content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,10 +19,9 @@ use skillgauge_format::{Number, read};
 
 use super::history::{hash_of_version, read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
-use crate::benchmark::{RunScore, failed_in, score_of};
-use crate::plan::RunId;
+use crate::iteration::{Case, Iteration, Run};
 use crate::statistics::{Interval, Spread, mean_interval, wilson_of_mean};
-use crate::workspace::{RunDir, Workspace, WorkspaceLock};
+use crate::workspace::{Workspace, WorkspaceLock};
 
 /// The field of a grading with the hash of the skill's files, evals excluded.
 pub const GRADED_CONTENT: &str = "skill_content_hash";
@@ -35,12 +32,44 @@ pub const GRADED_IN: &str = "iteration";
 /// What is known of one version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VersionScores {
-    /// The graded runs of each case.
+    /// The measured runs of each case.
     cases: BTreeMap<String, Vec<RunScore>>,
 }
 
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RunScore {
+    pass_rate: f64,
+    passed: bool,
+    /// From 1 to 5.
+    score: Option<f64>,
+}
+
 impl VersionScores {
-    /// How many graded runs there are.
+    /// What the runs of one iteration say.
+    pub fn of(iteration: &Iteration, configuration: &Configuration) -> Self {
+        let mut scores = Self::default();
+        for case in &iteration.cases {
+            scores.add_runs(case, case.measured(configuration));
+        }
+        scores
+    }
+
+    fn add_runs<'r>(&mut self, case: &Case, runs: impl Iterator<Item = &'r Run>) {
+        let score = |run: &Run| {
+            Some(RunScore {
+                pass_rate: run.pass_rate?,
+                passed: run.is_passed(),
+                score: run.score(),
+            })
+        };
+        let found: Vec<RunScore> = runs.filter_map(score).collect();
+        if !found.is_empty() {
+            self.cases.entry(case.id.to_string()).or_default().extend(found);
+        }
+    }
+
+    /// How many measured runs there are.
     pub fn gradings(&self) -> u64 {
         self.runs().count() as u64
     }
@@ -54,7 +83,7 @@ impl VersionScores {
         self.cases.values().flatten()
     }
 
-    /// Mean score of the gradings, to one decimal; none without scores.
+    /// Mean score of the runs that have one, to one decimal; none without scores.
     pub fn average(&self) -> Option<f64> {
         self.mean().map(round_score)
     }
@@ -69,19 +98,27 @@ impl VersionScores {
         mean_interval(&self.by_case(|run| run.score))
     }
 
-    /// Mean share of expectations that passed; none without gradings.
+    /// Mean share of expectations that passed; none without runs.
     pub fn pass_rate(&self) -> Option<f64> {
-        let rates = self.by_case(|run| Some(run.pass_rate));
-        Spread::of(&rates).map(|spread| round_rate(spread.mean))
+        Spread::of(&self.rates()).map(|spread| round_rate(spread.mean))
     }
 
-    /// The interval of the pass rate over cases; none without gradings.
+    /// The interval of the pass rate over cases; none without runs.
     pub fn interval(&self) -> Option<Interval> {
-        let found = wilson_of_mean(&self.by_case(|run| Some(run.pass_rate)))?;
+        let found = wilson_of_mean(&self.rates())?;
         Some(Interval { low: round_rate(found.low), high: round_rate(found.high) })
     }
 
-    /// One number for each case: the mean of its runs.
+    /// The pass rate of each case: the mean of its runs.
+    pub fn case_rates(&self) -> BTreeMap<String, f64> {
+        self.cases.keys().cloned().zip(self.rates()).collect()
+    }
+
+    fn rates(&self) -> Vec<f64> {
+        self.by_case(|run| Some(run.pass_rate))
+    }
+
+    /// One number for each case that has it: the mean of its runs.
     fn by_case(&self, number: impl Fn(&RunScore) -> Option<f64>) -> Vec<f64> {
         let mean = |runs: &Vec<RunScore>| {
             let numbers: Vec<f64> = runs.iter().filter_map(&number).collect();
@@ -90,134 +127,99 @@ impl VersionScores {
         self.cases.values().filter_map(mean).collect()
     }
 
-    fn add(&mut self, grading: &CasesGrading) {
+    fn add_grading(&mut self, grading: &CasesGrading) {
+        let number = |count: usize| Number::Unsigned(count as u64).as_f64();
         let passed = grading.results.iter().filter(|result| result.passed).count();
-        let total = grading.results.len().max(1);
         self.cases.entry(grading.case_id.to_string()).or_default().push(RunScore {
-            pass_rate: Number::Unsigned(passed as u64).as_f64()
-                / Number::Unsigned(total as u64).as_f64(),
+            pass_rate: number(passed) / number(grading.results.len().max(1)),
             passed: grading.overall == Verdict::Pass,
             score: Some(grading.overall_score.as_f64()),
         });
     }
 }
 
-/// The scores of all versions in a workspace.
-pub(super) type Scores = BTreeMap<VersionNumber, VersionScores>;
-
-/// All gradings of a workspace, by version, and what was passed over.
+/// All that a workspace says of its versions, and what was passed over.
 #[derive(Debug, Default)]
-pub(super) struct Gradings {
-    pub(super) scores: Scores,
+pub struct Scores {
+    pub versions: BTreeMap<VersionNumber, VersionScores>,
+    pub warnings: Vec<String>,
+    runs: Vec<VersionRuns>,
     files: Vec<CasesGrading>,
-    pub(super) warnings: Vec<String>,
 }
 
-impl Gradings {
-    /// Drops what a later iteration graded again, as it is with runs; gives how many.
-    fn drop_earlier(&mut self) -> u64 {
-        let key = |found: &CasesGrading| (found.version, found.case_id.to_string());
-        let mut newest: BTreeMap<(u64, String), u64> = BTreeMap::new();
-        for found in &self.files {
-            let newest = newest.entry(key(found)).or_default();
-            *newest = (*newest).max(graded_in(found));
-        }
-        let before = self.files.len();
-        self.files.retain(|found| newest.get(&key(found)).is_none_or(|it| *it == graded_in(found)));
-        (before - self.files.len()) as u64
-    }
-}
-
-/// The iteration of a grading; 0, before all others, for one that does not say.
-fn graded_in(grading: &CasesGrading) -> u64 {
-    grading.extra.get(GRADED_IN).and_then(serde_json::Value::as_u64).unwrap_or_default()
-}
-
-/// Whether a grading is about a version with this content.
-fn is_about(grading: &CasesGrading, content: Option<&str>) -> bool {
-    let graded = grading.extra.get(GRADED_CONTENT).and_then(serde_json::Value::as_str);
-    graded.zip(content).is_none_or(|(graded, content)| graded == content)
-}
-
-/// What the graded runs in a workspace say of each version, for a reader that has no skill at hand.
-pub fn run_scores(
-    workspace: &Workspace,
-) -> Result<BTreeMap<VersionNumber, VersionScores>, VersionError> {
-    let mut scores = Scores::new();
-    add_runs(workspace, &mut scores)?;
-    Ok(scores)
-}
-
-/// Adds the graded runs of iterations, of each case those of the newest one; what `scores` has of a case stays.
-fn add_runs(workspace: &Workspace, scores: &mut Scores) -> Result<(), VersionError> {
-    for run in newest_runs(workspace, scores)? {
-        let cases = &mut scores.entry(run.version).or_default().cases;
-        cases.entry(run.id.case).or_default().push(run.score);
-    }
-    Ok(())
-}
-
-/// A graded run of a version.
-struct GradedRun {
+/// The measured runs of a case with a version.
+#[derive(Debug)]
+struct VersionRuns {
     version: VersionNumber,
-    id: RunId,
-    dir: RunDir,
-    score: RunScore,
+    case: Case,
 }
 
-/// Of each version and case that is not known yet, the graded runs of the newest iteration that has any.
-fn newest_runs(workspace: &Workspace, known: &Scores) -> Result<Vec<GradedRun>, VersionError> {
-    let mut found: Vec<GradedRun> = Vec::new();
-    let mut seen: BTreeSet<(VersionNumber, String)> = BTreeSet::new();
-    for number in workspace.iterations()?.into_iter().rev() {
-        let iteration = workspace.iteration(number);
-        // What cannot be read is said by whoever aggregates it.
-        let Ok(record) = iteration.record() else { continue };
-        let ran = versions_of(&record);
-        if ran.is_empty() {
-            continue;
-        }
-        let first = found.len();
-        for (id, dir) in iteration.runs() {
-            let version = ran.iter().find(|(_, configuration)| *configuration == id.configuration);
-            let Some(&(version, _)) = version else { continue };
-            let is_known =
-                known.get(&version).is_some_and(|known| known.cases.contains_key(&id.case))
-                    || seen.contains(&(version, id.case.clone()));
-            if !is_known && let Some(score) = score_of(dir.root()) {
-                found.push(GradedRun { version, id, dir, score });
+impl Scores {
+    /// Reads a workspace, also for a reader that has no skill at hand.
+    pub fn read(workspace: &Workspace) -> Result<Self, VersionError> {
+        let mut scores = Self::default();
+        let mut contents = Contents { workspace, known: BTreeMap::new() };
+        scores.read_runs(workspace, &mut contents)?;
+        scores.read_gradings(workspace, &mut contents)?;
+        Ok(scores)
+    }
+
+    /// Of each version and case, the measured runs of the newest iteration that has any.
+    fn read_runs(
+        &mut self,
+        workspace: &Workspace,
+        contents: &mut Contents<'_>,
+    ) -> Result<(), VersionError> {
+        for number in workspace.iterations()?.into_iter().rev() {
+            let folder = workspace.iteration(number);
+            // What cannot be read is said by whoever aggregates it.
+            let Ok(record) = folder.record() else { continue };
+            let ran = versions_of(&record, contents);
+            let is_known = |version: &VersionNumber, case: &String| {
+                self.versions.get(version).is_some_and(|known| known.cases.contains_key(case))
+            };
+            let is_over =
+                |(version, _): &(_, _)| record.case_ids.iter().all(|case| is_known(version, case));
+            if ran.iter().all(is_over) {
+                continue;
+            }
+            let Ok(iteration) = Iteration::read(folder.root()) else { continue };
+            let known: BTreeSet<(VersionNumber, String)> = self
+                .versions
+                .iter()
+                .flat_map(|(version, known)| {
+                    known.cases.keys().map(|case| (*version, case.clone()))
+                })
+                .collect();
+            for case in &iteration.cases {
+                for (version, configuration) in &ran {
+                    if !known.contains(&(*version, case.id.to_string())) {
+                        self.add_runs(*version, case, configuration);
+                    }
+                }
             }
         }
-        seen.extend(found[first..].iter().map(|run| (run.version, run.id.case.clone())));
-    }
-    Ok(found)
-}
-
-/// The versions that an iteration ran, each with its configuration.
-fn versions_of(record: &IterationRecord) -> Vec<(VersionNumber, Configuration)> {
-    let with = record.version.map(|version| (VersionNumber(version), Configuration::WithSkill));
-    let baseline = record.baseline.as_ref().filter(|found| found.kind == BaselineKind::Old);
-    let old = baseline.and_then(|found| found.version);
-    let old = old.map(|version| (VersionNumber(version), Configuration::OldSkill));
-    // The same version on both sides counts once.
-    let old = old.filter(|(version, _)| Some(version.0) != record.version);
-    with.into_iter().chain(old).collect()
-}
-
-impl VersionStore {
-    /// The gradings with the graded runs.
-    pub(super) fn graded(&self) -> Result<Gradings, VersionError> {
-        let mut gradings = self.gradings()?;
-        add_runs(&self.workspace, &mut gradings.scores)?;
-        Ok(gradings)
+        Ok(())
     }
 
-    /// Reads `grading/`. A file that is no grading, or not the one that its name says, is passed over with a warning.
-    fn gradings(&self) -> Result<Gradings, VersionError> {
-        let folder = self.root().join("grading");
+    fn add_runs(&mut self, version: VersionNumber, case: &Case, configuration: &Configuration) {
+        let runs: Vec<Run> = case.measured(configuration).cloned().collect();
+        if !runs.is_empty() {
+            self.versions.entry(version).or_default().add_runs(case, runs.iter());
+            self.runs.push(VersionRuns { version, case: Case { runs, ..case.clone() } });
+        }
+    }
+
+    /// Reads `grading/` for the cases that no iteration has. A file that is no grading, or not the one that its name says, is
+    /// passed over with a warning.
+    fn read_gradings(
+        &mut self,
+        workspace: &Workspace,
+        contents: &mut Contents<'_>,
+    ) -> Result<(), VersionError> {
+        let folder = workspace.root().join("grading");
         refuse_link(&folder)?;
-        let mut gradings = Gradings::default();
-        let Ok(entries) = fs_err::read_dir(&folder) else { return Ok(gradings) };
+        let Ok(entries) = fs_err::read_dir(&folder) else { return Ok(()) };
         let mut names: Vec<String> = entries
             .flatten()
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
@@ -225,84 +227,133 @@ impl VersionStore {
             .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"))
             .collect();
         names.sort();
-        let mut contents: BTreeMap<u64, Option<String>> = BTreeMap::new();
-        let mut stale = 0_u64;
+        let mut files = Vec::new();
+        let mut stale = 0;
         for name in names {
-            let found = match grading(&folder, &name) {
-                Ok(found) => found,
-                Err(reason) => {
-                    gradings.warnings.push(format!("grading/{name}: {reason}"));
-                    continue;
-                }
-            };
-            let number = VersionNumber(found.version);
-            let content = contents.entry(found.version).or_insert_with(|| {
-                // A version that is in no history has no content yet.
-                hash_of_version(&self.folder(number)).ok()
-            });
-            if is_about(&found, content.as_deref()) {
-                gradings.files.push(found);
-            } else {
-                stale += 1;
+            match grading(&folder, &name) {
+                Ok(found) if is_about(&found, contents) => files.push(found),
+                Ok(_) => stale += 1,
+                Err(reason) => self.warnings.push(format!("grading/{name}: {reason}")),
             }
         }
-        stale += gradings.drop_earlier();
+        stale += drop_earlier(&mut files);
         if stale > 0 {
             let (s, they) = if stale == 1 { ("", "is") } else { ("s", "are") };
-            gradings.warnings.push(format!(
+            self.warnings.push(format!(
                 "{stale} grading{s} in grading/ {they} of another state of the skill than the version, or of an \
                  earlier iteration, and count for nothing"
             ));
         }
-        for found in &gradings.files {
-            gradings.scores.entry(VersionNumber(found.version)).or_default().add(found);
+        // Where the iteration is still there its runs tell, and they also know of crashes and timeouts.
+        files.retain(|found| {
+            let version = self.versions.get(&VersionNumber(found.version));
+            let has_runs = |known: &VersionScores| known.cases.contains_key(found.case_id.as_str());
+            !version.is_some_and(has_runs)
+                && !workspace.iteration(graded_in(found)).record_file().is_file()
+        });
+        for found in &files {
+            self.versions.entry(VersionNumber(found.version)).or_default().add_grading(found);
         }
-        Ok(gradings)
+        self.files = files;
+        Ok(())
     }
 
-    /// What failed in the gradings of these versions, a line for each criterion or expectation.
-    pub fn failures(&self, versions: &[VersionNumber]) -> Result<Vec<String>, VersionError> {
-        let gradings = self.gradings()?;
-        let is_wanted =
-            |grading: &&CasesGrading| versions.contains(&VersionNumber(grading.version));
+    /// What failed with these versions, a line for each criterion or expectation.
+    fn failures(&self, versions: &[VersionNumber]) -> Vec<String> {
         let mut lines = Vec::new();
-        for grading in gradings.files.iter().filter(is_wanted) {
-            for result in grading.results.iter().filter(|result| !result.passed) {
+        let is_wanted = |found: &&CasesGrading| versions.contains(&VersionNumber(found.version));
+        for found in self.files.iter().filter(is_wanted) {
+            let CasesGrading { case_id, version, run, .. } = found;
+            for result in found.results.iter().filter(|result| !result.passed) {
                 lines.push(format!(
-                    "{} (v{} run {}): {} scored {}: {}",
-                    grading.case_id,
-                    grading.version,
-                    grading.run,
-                    result.criterion,
-                    result.score,
-                    result.reasoning
+                    "{case_id} (v{version} run {run}): {} scored {}: {}",
+                    result.criterion, result.score, result.reasoning
                 ));
             }
         }
-        for run in newest_runs(&self.workspace, &gradings.scores)? {
-            if !versions.contains(&run.version) {
-                continue;
-            }
-            for (text, evidence) in failed_in(run.dir.root()) {
-                let evidence = evidence.unwrap_or_else(|| "no evidence".to_owned());
-                let (case, number) = (&run.id.case, run.id.number);
-                lines.push(format!("{case} ({} run {number}): {text}: {evidence}", run.version));
-            }
+        for found in self.runs.iter().filter(|found| versions.contains(&found.version)) {
+            lines.extend(failed_in(&found.case, found.version));
         }
-        Ok(lines)
+        lines
     }
+}
 
-    /// Fills in the mean score of every version from its gradings. Called after grading.
-    pub fn record_scores(&self, program: &str, _lock: &WorkspaceLock) -> Result<(), VersionError> {
-        let before = self.history(program)?;
-        let mut history = before.clone();
-        let gradings = self.graded()?;
-        for version in &mut history.versions {
-            let scores = gradings.scores.get(&VersionNumber(version.version));
-            version.average_score = scores.and_then(VersionScores::average).map(Number::Float);
-        }
-        if history == before { Ok(()) } else { self.save(&history) }
+/// What failed in the runs of a case, a line for each expectation.
+fn failed_in(case: &Case, version: VersionNumber) -> impl Iterator<Item = String> {
+    case.runs.iter().flat_map(move |run| {
+        run.verdicts.iter().filter(|found| !found.passed).map(move |found| {
+            let evidence = found.evidence.as_deref().unwrap_or("no evidence");
+            format!("{} ({version} run {}): {}: {evidence}", case.id, run.number, found.text)
+        })
+    })
+}
+
+/// What failed in the runs of an iteration with the skill, a line for each expectation, for the analyst.
+pub fn failures_in(iteration: &Iteration, version: VersionNumber) -> Vec<String> {
+    let with_skill = |case: &Case| Case {
+        runs: case.measured(&Configuration::WithSkill).cloned().collect(),
+        ..case.clone()
+    };
+    let cases = iteration.cases.iter().map(with_skill);
+    cases.flat_map(|case| failed_in(&case, version).collect::<Vec<_>>()).collect()
+}
+
+/// The hashes of versions, each computed once.
+struct Contents<'w> {
+    workspace: &'w Workspace,
+    known: BTreeMap<u64, Option<String>>,
+}
+
+impl Contents<'_> {
+    /// A version that is in no history has no content yet.
+    fn of(&mut self, version: u64) -> Option<&str> {
+        let folder = || self.workspace.root().join(format!("v{version}")).join("skill");
+        let found = self.known.entry(version).or_insert_with(|| hash_of_version(&folder()).ok());
+        found.as_deref()
     }
+}
+
+/// The versions that an iteration ran, each with its configuration.
+fn versions_of(
+    record: &IterationRecord,
+    contents: &mut Contents<'_>,
+) -> Vec<(VersionNumber, Configuration)> {
+    // What was no stored version yet became the next one, unless it was changed before.
+    let next = record.graded_version.filter(|version| {
+        record.content_hash.is_some() && contents.of(*version) == record.content_hash.as_deref()
+    });
+    let version = record.version.or(next);
+    let with = version.map(|version| (VersionNumber(version), Configuration::WithSkill));
+    let baseline = record.baseline.as_ref().filter(|found| found.kind == BaselineKind::Old);
+    let old = baseline.and_then(|found| found.version);
+    let old = old.map(|version| (VersionNumber(version), Configuration::OldSkill));
+    // The same version on both sides counts once.
+    let old = old.filter(|(old, _)| Some(old.0) != version);
+    with.into_iter().chain(old).collect()
+}
+
+/// Drops what a later iteration graded again, as it is with runs; gives how many.
+fn drop_earlier(files: &mut Vec<CasesGrading>) -> usize {
+    let key = |found: &CasesGrading| (found.version, found.case_id.to_string());
+    let mut newest: BTreeMap<(u64, String), u64> = BTreeMap::new();
+    for found in &*files {
+        let newest = newest.entry(key(found)).or_default();
+        *newest = (*newest).max(graded_in(found));
+    }
+    let before = files.len();
+    files.retain(|found| newest.get(&key(found)).is_none_or(|it| *it == graded_in(found)));
+    before - files.len()
+}
+
+/// The iteration of a grading; 0, before all others, for one that does not say.
+fn graded_in(grading: &CasesGrading) -> u64 {
+    grading.extra.get(GRADED_IN).and_then(serde_json::Value::as_u64).unwrap_or_default()
+}
+
+/// Whether a grading is about the content of its version; those of other tools do not say.
+fn is_about(grading: &CasesGrading, contents: &mut Contents<'_>) -> bool {
+    let graded = grading.extra.get(GRADED_CONTENT).and_then(serde_json::Value::as_str);
+    graded.zip(contents.of(grading.version)).is_none_or(|(graded, content)| graded == content)
 }
 
 fn grading(folder: &Path, name: &str) -> Result<CasesGrading, String> {
@@ -310,6 +361,29 @@ fn grading(folder: &Path, name: &str) -> Result<CasesGrading, String> {
     let found = read::<CasesGrading>(&bytes).map_err(|error| error.to_string())?.value;
     let expected = format!("{}_v{}_run{}.json", found.case_id, found.version, found.run);
     if name == expected { Ok(found) } else { Err(format!("its content belongs in {expected}")) }
+}
+
+impl VersionStore {
+    pub(super) fn scores(&self) -> Result<Scores, VersionError> {
+        Scores::read(&self.workspace)
+    }
+
+    /// What failed with these versions, a line for each criterion or expectation.
+    pub fn failures(&self, versions: &[VersionNumber]) -> Result<Vec<String>, VersionError> {
+        Ok(self.scores()?.failures(versions))
+    }
+
+    /// Fills in the mean score of every version. Called after grading.
+    pub fn record_scores(&self, program: &str, _lock: &WorkspaceLock) -> Result<(), VersionError> {
+        let before = self.history(program)?;
+        let mut history = before.clone();
+        let scores = self.scores()?.versions;
+        for version in &mut history.versions {
+            let scores = scores.get(&VersionNumber(version.version));
+            version.average_score = scores.and_then(VersionScores::average).map(Number::Float);
+        }
+        if history == before { Ok(()) } else { self.save(&history) }
+    }
 }
 
 #[cfg(test)]

@@ -135,12 +135,9 @@ pub struct RunResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 5))]
     pub overall_score: Option<Number>,
-    /// Whether the run passed as a whole; absent when the judge left undecided what it hangs on.
+    /// Whether the run passed as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_passed: Option<bool>,
-    /// What the judge could not decide; it is in none of the counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge_errors: Option<u64>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

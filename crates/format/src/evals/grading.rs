@@ -101,6 +101,20 @@ pub struct RubricSummary {
     pub extra: Extra,
 }
 
+impl RubricSummary {
+    /// Of a mean from 0 to 5. Both numbers have 4 decimals, and the second follows from the first as it is written.
+    pub fn of(mean: f64) -> Self {
+        const BEST: f64 = 5.0;
+        let written = crate::write::round_rate(mean);
+        Self {
+            weighted_mean: Number::Float(written),
+            max_possible: Number::Float(BEST),
+            normalized: Number::Float(crate::write::round_rate(written / BEST)),
+            extra: Extra::new(),
+        }
+    }
+}
+
 /// What the agent was unsure about.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct UserNotesSummary {

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::summary::{Delta, Stats};
 use crate::Extra;
 use crate::json::Number;
 use crate::part::{Configuration, EvalId};
@@ -35,19 +36,19 @@ pub struct BenchmarkStatistics {
 /// The runs of one configuration.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ConfigurationStatistics {
-    /// Cases with at least one measured run.
+    /// Cases with at least one measured run, in each arm if there is a comparison. All rates here are over these.
     pub cases: u64,
-    /// Runs that were measured.
+    /// Runs that were measured, of cases that can be compared.
     pub runs: u64,
+    /// Measured runs of cases that lost another arm of the comparison; they are in no rate of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_compared: u64,
     /// Runs that were not measured and are in no rate.
     pub unmeasured: u64,
-    /// Measured runs that ran into the time limit.
+    /// Of `runs`, those that ran into the time limit.
     pub timed_out: u64,
-    /// Measured runs that passed as a whole.
+    /// Of `runs`, those that passed as a whole.
     pub passed: u64,
-    /// Measured runs of which nobody can say whether they passed as a whole, because the judge left something undecided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undecided: Option<u64>,
     /// The mean pass rate over cases, each case the mean of its runs, with its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
@@ -56,9 +57,32 @@ pub struct ConfigurationStatistics {
     pub run_pass_rate: Option<Estimate>,
     /// The chance to pass in k attempts, for each k that every case has enough runs for.
     pub pass_at_k: Vec<PassAtK>,
+    /// The rubric's scores in one number from 0 to 1. The mean is over cases, each the mean of its runs; so are those below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rubric_normalized: Option<Stats>,
+    /// Mean of pass rate and rubric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall_efficiency: Option<Stats>,
+    /// Mean of the criteria's scores from 1 to 5, in the `cases` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall_score: Option<Stats>,
+    /// Duration in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_seconds: Option<Stats>,
+    /// Tokens of all kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Stats>,
+    /// US dollars; absent when the cost of a run is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Stats>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A number with the interval that the true one lies in.
@@ -113,10 +137,17 @@ pub struct DifferenceStatistics {
     pub metric: String,
     /// Which runs count.
     pub over: DifferenceOver,
-    /// Cases that have runs on both sides.
+    /// Cases that have runs in every arm.
     pub cases: u64,
-    /// Runs that were left out because they, or the run that they belong with, were not measured.
-    pub blocked_runs: u64,
+    /// Cases that lost an arm: they are in neither rate and in no difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_comparable: Vec<EvalId>,
+    /// The pass rate of the configuration over the cases; null without cases.
+    #[serde(default)]
+    pub rate: Option<Number>,
+    /// The pass rate of the baseline over the same cases; null without cases.
+    #[serde(default)]
+    pub baseline_rate: Option<Number>,
     /// The mean difference over cases; null without cases.
     pub difference: Option<Number>,
     /// The lower end of its interval; null for a single case, and when all cases differ alike.
@@ -139,6 +170,9 @@ pub struct DifferenceStatistics {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub sign_p_value: Option<Number>,
+    /// The mean difference of other numbers over the same cases.
+    #[serde(default)]
+    pub means: Delta,
     /// What can be concluded.
     pub verdict: DifferenceVerdict,
     /// Why, in a sentence.
@@ -183,7 +217,7 @@ pub struct CaseStatistics {
     pub eval_name: Option<String>,
     /// By configuration.
     pub configurations: IndexMap<String, CaseConfiguration>,
-    /// Pass rate with the skill minus the first baseline; absent when one side is missing.
+    /// Pass rate with the skill minus the first baseline; absent when the case lost an arm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Number>,
     /// Fields that this version does not know.
@@ -198,9 +232,6 @@ pub struct CaseConfiguration {
     pub runs: u64,
     /// Runs that passed as a whole.
     pub passed: u64,
-    /// Measured runs of which nobody can say whether they passed as a whole, because the judge left something undecided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undecided: Option<u64>,
     /// Mean of the runs' pass rates.
     pub pass_rate: Number,
     /// Their sample standard deviation.

@@ -117,6 +117,12 @@ pub struct Delta {
     /// Difference of the mean overall efficiency, such as `+0.31`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall_efficiency: Option<DeltaValue>,
+    /// Difference of the mean scores from 1 to 5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall_score: Option<DeltaValue>,
+    /// Difference of the mean costs in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<DeltaValue>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -9,9 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The conditions of a run.
 ///
 /// We write three of them. Files of other tools name more (`new_skill`, a model, a branch), and those are kept.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Configuration {
     /// The skill is installed.
+    #[default]
     WithSkill,
     /// The skill is absent.
     WithoutSkill,

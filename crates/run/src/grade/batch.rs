@@ -131,7 +131,6 @@ async fn try_grade(
     input.run_number = u64::from(task.id.number);
     let model = record.as_ref().and_then(|record| record.model.as_deref());
     input.executor_model = model.or(task.executor_model.as_deref()).or(input.executor_model);
-    input.record = record.as_ref();
     let calls = calls_needed(&input, judge);
     budget.take_model_calls(calls)?;
     let graded = grade_run(&input, judge, cancel).await;

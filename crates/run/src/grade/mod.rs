@@ -19,21 +19,21 @@ mod stored;
 
 use std::path::Path;
 
+use skillgauge_core::judge::NO_JUDGE;
 use skillgauge_core::judge::grading::{
     CasesSubject, EvalsSubject, Need, Votes, disagreements_of_cases, disagreements_of_evals,
     grade_cases, grade_evals,
 };
 use skillgauge_core::judge::material::{Blind, Material, Sources};
 use skillgauge_core::judge::question::{self, Question, QuestionError};
-use skillgauge_core::judge::record::{GraderRecord, RunFacts};
+use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
 use skillgauge_format::cases::{CasesGrading, SuiteCase, Verdict};
 use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
-use skillgauge_format::record::RunRecord;
 use skillgauge_format::transcript::{Transcript, Usage};
-use skillgauge_format::{Case, Extra, Suite};
+use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
 
 use ask::Asked;
@@ -68,8 +68,6 @@ pub struct GradeInput<'r> {
     pub run_number: u64,
     /// The model that did the work, if it is known.
     pub executor_model: Option<&'r str>,
-    /// What became of it; runs of other tools have no record.
-    pub record: Option<&'r RunRecord>,
 }
 
 /// A grading in the shape of its suite's dialect.
@@ -110,6 +108,8 @@ pub struct Graded {
     pub cautions: Vec<Caution>,
     /// The run's timing with that of the grading; none when the run has none.
     pub timing: Option<Box<Timing>>,
+    /// Whether the gate kept the judge from being asked.
+    pub gated: bool,
 }
 
 /// How often grading this run asks the judge, if nothing has to be asked again: not at all when there is nothing to judge,
@@ -117,7 +117,7 @@ pub struct Graded {
 pub fn calls_needed(input: &GradeInput<'_>, judge: Option<&Judge>) -> u64 {
     let is_judged = match input.case {
         Case::Criteria(_) => true,
-        Case::Eval(eval) => evals_subject(input, eval).need() == Need::Judge,
+        Case::Eval(eval) => evals_subject(input, eval, judge).need() == Need::Judge,
     };
     judge.filter(|_| is_judged).map_or(0, |judge| u64::from(judge.votes.get()))
 }
@@ -135,11 +135,16 @@ pub async fn grade_run(
     }
 }
 
-fn evals_subject<'r>(input: &GradeInput<'r>, eval: &'r Eval) -> EvalsSubject<'r> {
+fn evals_subject<'r>(
+    input: &GradeInput<'r>,
+    eval: &'r Eval,
+    judge: Option<&Judge>,
+) -> EvalsSubject<'r> {
     EvalsSubject {
         eval,
         structural: input.structural,
         structural_gate: input.suite.config().structural_gate,
+        has_judge: judge.is_some(),
         metrics: input.metrics,
         timing: input.timing,
     }
@@ -152,15 +157,13 @@ async fn grade_eval(
     watch: &Stopwatch,
     cancel: &CancellationToken,
 ) -> Graded {
-    let subject = evals_subject(input, eval);
+    let subject = evals_subject(input, eval, judge);
     let need = subject.need();
-    let needs_judge = need == Need::Judge;
     let has_questions = !input.case.expectations().is_empty() || input.case.rubric().is_some();
     let gated = judge.is_some() && has_questions && matches!(need, Need::Gated(_));
-    let judge = judge.filter(|_| needs_judge);
-    let (asked, record, material) = match judge {
+    let (asked, record, material) = match judge.filter(|_| need == Need::Judge) {
         None => {
-            let asked = Asked { cautions: cautions(input), ..Asked::nobody(needs_judge) };
+            let asked = Asked { cautions: cautions(input), ..Asked::nobody(judge.is_none()) };
             let warnings = asked.cautions.iter().map(ToString::to_string).collect();
             (asked, GraderRecord { warnings, ..GraderRecord::default() }, None)
         }
@@ -181,17 +184,9 @@ async fn grade_eval(
     let mut grading = grade_evals(&subject, &asked.votes, &corpus);
     let record = GraderRecord { disagreements: disagreements_of_evals(&grading), ..record };
     record.store(&mut grading.extra);
-    tell_of_run(input, &mut grading.extra);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
     let file = GradingFile::Evals(Box::new(grading));
-    Graded { gated, timing, ..asked.graded(Some(file), judge_errors) }
-}
-
-/// A grading says what an aggregation needs to know of its run.
-fn tell_of_run(input: &GradeInput<'_>, extra: &mut Extra) {
-    if let Some(record) = input.record {
-        RunFacts::of(record).store(extra);
-    }
+    Graded { timing, gated, ..asked.graded(Some(file), judge_errors) }
 }
 
 async fn grade_criteria(
@@ -202,7 +197,7 @@ async fn grade_criteria(
     cancel: &CancellationToken,
 ) -> Graded {
     let Some(judge) = judge else {
-        let reason = vec![format!("{}: no judge was given", case.id)];
+        let reason = vec![format!("{}: {NO_JUDGE}", case.id)];
         return Asked::<()>::nobody(true).graded(None, reason);
     };
     let skill = input.skill_dir.map(Skill::read);
@@ -224,7 +219,6 @@ async fn grade_criteria(
         Ok(mut grading) => {
             let record = GraderRecord { disagreements: disagreements_of_cases(&grading), ..record };
             record.store(&mut grading.extra);
-            tell_of_run(input, &mut grading.extra);
             let file = GradingFile::Cases(Box::new(grading));
             let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
             Graded { timing, ..asked.graded(Some(file), Vec::new()) }
@@ -273,7 +267,7 @@ fn cautions(input: &GradeInput<'_>) -> Vec<Caution> {
 /// Nothing was asked, because there is no need.
 impl<A> Asked<A> {
     fn nobody(needed: bool) -> Self {
-        let failures = if needed { vec!["no judge was given".to_owned()] } else { Vec::new() };
+        let failures = if needed { vec![NO_JUDGE.to_owned()] } else { Vec::new() };
         Self::with(Votes { answers: Vec::new(), failures })
     }
 

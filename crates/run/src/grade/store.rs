@@ -18,13 +18,9 @@ use skillgauge_format::evals::{
     EvalFeedback, EvalSuggestion, EvalsGrading, RubricSummary, Timing, UserNotesSummary,
 };
 use skillgauge_format::part::{Configuration, GradedExpectation, Tally};
-use skillgauge_format::write::round_rate;
 use skillgauge_format::{Extra, Number, ReadError, read};
 
 use super::GradingFile;
-
-/// The best score of a criterion.
-const BEST: f64 = 5.0;
 
 /// Fields of the `cases` shape that the other one does not have.
 const ONLY_CASES: [&str; 7] = [
@@ -130,12 +126,7 @@ fn of_run(grading: &CasesGrading, run: &RunDir) -> EvalsGrading {
     EvalsGrading {
         expectations: Some(expectations.collect()),
         summary: Tally::new(passed, results.len() as u64 - passed),
-        rubric_summary: Some(Some(RubricSummary {
-            weighted_mean: Number::Float(round_rate(mean)),
-            max_possible: Number::Float(BEST),
-            normalized: Number::Float(round_rate(mean / BEST)),
-            extra: Extra::new(),
-        })),
+        rubric_summary: Some(Some(RubricSummary::of(mean))),
         execution_metrics: Some(grading.execution_metrics.clone()),
         timing: timing_of(run),
         claims: Some(grading.claims.clone()),

@@ -77,7 +77,6 @@ impl StoredRun {
                 .transcript
                 .as_ref()
                 .and_then(|found| found.header.model.as_deref()),
-            record: None,
         }
     }
 }

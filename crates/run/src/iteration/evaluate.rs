@@ -203,7 +203,6 @@ impl Shared {
             version,
             run_number: u64::from(id.number),
             executor_model: record.model.as_deref(),
-            record: Some(record),
             ..stored.input(&settings.suite, case)
         };
         let judge = settings.judge.as_ref();

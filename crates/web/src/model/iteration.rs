@@ -99,9 +99,8 @@ impl Iteration {
         if self.cases.is_empty() || self.benchmark.as_ref().is_some_and(has) {
             return self;
         }
-        let settings = Settings { threads: READERS, ..Settings::default() };
-        let Ok(aggregate) = aggregate(&self.path, &settings) else { return self };
-        let statistics = serde_json::to_value(aggregate.statistics()).unwrap_or_default();
+        let Ok(aggregate) = aggregate(&self.path, &Settings::default()) else { return self };
+        let statistics = serde_json::to_value(&aggregate.summary.statistics).unwrap_or_default();
         let benchmark = self.benchmark.get_or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(fields) = benchmark {
             fields.insert("statistics".to_owned(), statistics);

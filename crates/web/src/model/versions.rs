@@ -117,7 +117,9 @@ impl Versions {
 
     /// Adds what the graded runs say of versions that have no gradings of their own.
     fn read_runs(&mut self, workspace: &Path) {
-        match skillgauge_core::version::run_scores(&Workspace::at(workspace)) {
+        match skillgauge_core::version::Scores::read(&Workspace::at(workspace))
+            .map(|found| found.versions)
+        {
             Ok(mut scores) => {
                 for version in self.versions.iter_mut().filter(|version| version.gradings == 0) {
                     let number = version.name.parse().ok();

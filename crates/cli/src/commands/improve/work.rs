@@ -6,9 +6,9 @@ use skillgauge_core::analysis::{self, AnalysisSubject, ComparedCase, SkillFiles}
 use skillgauge_core::benchmark::Aggregate;
 use skillgauge_core::comparison::{ComparisonStore, overall, pairs};
 use skillgauge_core::improve::{
-    self, Change, Improvement, Round, Rules, Setting, Step, Stop, change, failures,
+    self, Change, Improvement, Round, Rules, Setting, Step, Stop, change,
 };
-use skillgauge_core::version::{Snapshot, VersionNumber, VersionStore};
+use skillgauge_core::version::{Snapshot, VersionNumber, VersionStore, failures_in};
 use skillgauge_core::workspace::{Iteration, WorkspaceLock, write_json};
 use skillgauge_format::cases::Analysis;
 use skillgauge_format::read;
@@ -113,8 +113,7 @@ impl Work<'_> {
             Err(stop) => return Ok(Some(stop)),
         };
         let number = iteration.number().unwrap_or_default();
-        let benchmark = run::written(&aggregate)?;
-        let Some(measured) = improve::measured(&benchmark, number) else {
+        let Some(measured) = improve::measured(&aggregate.iteration, number) else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
         };
         self.printer.say(&tell::measured(version, &measured));
@@ -320,7 +319,7 @@ impl Work<'_> {
         let Some(measured) = measured else { return Ok(Vec::new()) };
         let iteration = self.store.workspace().iteration(measured.iteration);
         let aggregate = run::aggregate(&iteration, &iteration.record()?)?;
-        Ok(failures(&run::written(&aggregate)?, base))
+        Ok(failures_in(&aggregate.iteration, base))
     }
 
     /// Makes the skill what it should be now, and says what came out.

@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{Measurement, Ran};
 pub(super) use request::{Judging, matching};
-pub(super) use summary::{Ended, SAME, aggregate, written};
+pub(super) use summary::{Ended, SAME, aggregate};
 pub(super) use target::{Target, policy};
 
 pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {

@@ -1,11 +1,9 @@
 //! What came out: the benchmark, what is missing, and the exit code.
 
-use skillgauge_core::benchmark::{self, Aggregate, BenchmarkError, Settings, Standing};
-use skillgauge_core::judge::record::GraderRecord;
+use skillgauge_core::benchmark::{self, Aggregate, Answer, BenchmarkError, Settings};
 use skillgauge_core::plan::{RunId, Shard};
 use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, WorkspaceError, is_out_of_room};
-use skillgauge_format::evals::{Benchmark, EvalsGrading};
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::Begun;
 
@@ -45,7 +43,6 @@ impl Ended<'_> {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
         self.say_missing(printer);
-        let undecided = self.undecided();
         self.say_spent(printer);
         if is_interrupted {
             printer.say("the same command goes on where this one stopped");
@@ -56,15 +53,13 @@ impl Ended<'_> {
             // A CI system that gets nothing would not show that something was to be tested.
             if self.output.has(RunFormat::Junit) || self.output.has(RunFormat::Github) {
                 let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
-                self.print(&aggregate, None, printer)?;
+                self.print(&aggregate, printer)?;
             }
             return Ok(ExitCode::Incomplete);
         }
         let (aggregate, is_written) = self.aggregate(printer)?;
-        self.print(&aggregate, undecided.as_ref(), printer)?;
-        if let Some(undecided) = undecided {
-            undecided.say(self.ran, printer);
-        }
+        self.print(&aggregate, printer)?;
+        say_undecided(&aggregate, printer);
         Ok(if is_noted && is_written { self.code(&aggregate) } else { ExitCode::Incomplete })
     }
 
@@ -74,19 +69,13 @@ impl Ended<'_> {
         let settings = settings(record);
         match benchmark::write(iteration.root(), &settings) {
             Ok((aggregate, _)) => Ok((aggregate, true)),
-            Err(error) if is_out_of_room(&error) && !self.output.has(RunFormat::Json) => {
+            Err(error) if is_out_of_room(&error) => {
                 let aggregate = benchmark::aggregate(iteration.root(), &settings);
                 printer.say(&format!("warning: {error}; `skillgauge bench` writes it again"));
                 Ok((aggregate.map_err(benchmark_error)?, false))
             }
             Err(error) => Err(benchmark_error(error)),
         }
-    }
-
-    /// What the judge left open; nothing when it left nothing.
-    fn undecided(&self) -> Option<Undecided> {
-        let found = (self.ran.driven.judge_errors > 0).then(|| Undecided::read(self.ran));
-        found.filter(|found| found.expectations > 0)
     }
 
     /// Notes what became of the iteration, and says what is missing; `conclude` without the benchmark.
@@ -172,15 +161,10 @@ impl Ended<'_> {
     fn print(
         &self,
         aggregate: &Aggregate,
-        undecided: Option<&Undecided>,
         printer: &Printer,
     ) -> Result<(), CommandError> {
         self.output.write(printer, |format| {
             Ok(match format {
-                // What is left when a judge decided nothing are the checks, and their rate is not that of the runs.
-                RunFormat::Text if undecided.is_some_and(|found| found.answered == 0) => {
-                    "no rate: the judge decided nothing\n".to_owned()
-                }
                 RunFormat::Text => aggregate.summary_text(printer.style()),
                 RunFormat::Markdown => aggregate.to_markdown(),
                 RunFormat::Json => aggregate.to_json()?,
@@ -197,10 +181,10 @@ impl Ended<'_> {
         if !driven.is_complete() {
             return ExitCode::Incomplete;
         }
-        match aggregate.standing() {
-            Standing::Broken => ExitCode::Incomplete,
-            Standing::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
-            Standing::Fine | Standing::Worse => ExitCode::Failure,
+        match aggregate.answer() {
+            Answer::Broken => ExitCode::Incomplete,
+            Answer::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
+            Answer::Fine | Answer::Worse => ExitCode::Failure,
         }
     }
 }
@@ -235,7 +219,6 @@ fn settings(record: &IterationRecord) -> Settings {
         analyzer_model: record.judge.clone(),
         timestamp: Some(skillgauge_run::now()),
         seed: record.seed,
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Settings::default()
     }
 }
@@ -247,60 +230,30 @@ fn benchmark_error(error: BenchmarkError) -> CommandError {
         BenchmarkError::Unreadable { .. } | BenchmarkError::NoRuns { .. } => {
             "something else changed the folder; put it back, or run the same command again"
         }
-        BenchmarkError::Changed { .. } | BenchmarkError::NotJson { .. } => error.hint(),
+        BenchmarkError::NotJson { .. } => error.hint(),
     };
     CommandError::from(error).hinting(hint)
 }
 
-/// What a judge that was asked did not decide, as the gradings have it.
-#[derive(Debug, Default)]
-struct Undecided {
-    expectations: usize,
-    runs: usize,
-    /// Runs for which the judge gave an answer that could be used, be it to a part.
-    answered: usize,
-    first: Option<String>,
-}
-
-impl Undecided {
-    fn read(ran: &Ran) -> Self {
-        let mut found = Self::default();
-        for id in ran.plan.runs() {
-            let Ok(bytes) = fs_err::read(ran.begun.iteration.run_dir(id).grading_file()) else {
-                continue;
-            };
-            let Ok(grading) = skillgauge_format::read::<EvalsGrading>(&bytes) else { continue };
-            let grading = grading.value;
-            let Some(grader) = GraderRecord::load(&grading.extra) else { continue };
-            if grader.model.is_none() {
-                continue;
-            }
-            found.answered += usize::from(grader.failed_votes < grader.votes);
-            let errors = grading.judge_errors.unwrap_or_default();
-            found.runs += usize::from(!errors.is_empty());
-            found.expectations += errors.len();
-            found.first = found.first.take().or_else(|| errors.into_iter().next());
-        }
-        found
-    }
-
-    fn say(&self, ran: &Ran, printer: &Printer) {
-        let (expectations, runs) = (self.expectations, self.runs);
-        printer.say(&format!(
-            "{expectations} expectation{} of {runs} run{} {} not judged and in no rate: {}",
-            ending(expectations),
-            ending(runs),
-            if expectations == 1 { "was" } else { "were" },
-            self.first.as_deref().unwrap_or("the judge gave no reason"),
-        ));
-        printer.say(&format!(
-            "the same command asks the judge again, and runs nothing again; so does `skillgauge grade {}`",
-            ran.begun.iteration.root().display()
-        ));
-    }
-}
-
-/// The benchmark with its runs, as it was just written.
-pub(in crate::commands) fn written(aggregate: &Aggregate) -> Result<Benchmark, CommandError> {
-    Ok(aggregate.benchmark()?)
+/// Says what the judge left open, and how to have it judged.
+fn say_undecided(aggregate: &Aggregate, printer: &Printer) {
+    let gaps: Vec<&Vec<String>> = aggregate
+        .iteration
+        .runs()
+        .map(|run| &run.judge_errors)
+        .filter(|errors| !errors.is_empty())
+        .collect();
+    let (expectations, runs) = (gaps.iter().map(|errors| errors.len()).sum(), gaps.len());
+    let Some(first) = gaps.first().and_then(|errors| errors.first()) else { return };
+    printer.say(&format!(
+        "{expectations} expectation{} of {runs} run{} {} not judged, so {} in no rate: {first}",
+        ending(expectations),
+        ending(runs),
+        if expectations == 1 { "was" } else { "were" },
+        if runs == 1 { "the run is" } else { "these runs are" },
+    ));
+    printer.say(&format!(
+        "the same command asks the judge again, and runs nothing again; so does `skillgauge grade {}`",
+        aggregate.iteration.folder.display()
+    ));
 }

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use skillgauge_format::evals::{Always, DifferenceOver, DifferenceVerdict};
+use skillgauge_format::part::EvalId;
 
 use super::*;
-use crate::benchmark::Standing;
+use crate::benchmark::Answer;
 use crate::output::Style;
 
 /// Six cases with two runs each; the skill passes all, the baseline none.
@@ -28,7 +29,7 @@ fn a_clear_win_is_better_and_a_clear_loss_is_worse() {
     assert_eq!(difference.difference.unwrap().as_f64().to_bits(), 0.5_f64.to_bits());
     // 2 / 2^6
     assert_eq!(difference.p_value.unwrap().as_f64().to_bits(), 0.0312_f64.to_bits());
-    assert_eq!(found.standing(), Standing::Fine);
+    assert_eq!(found.answer(), Answer::Fine);
 
     let folder = Folder::new();
     for case in 1..=6 {
@@ -37,7 +38,7 @@ fn a_clear_win_is_better_and_a_clear_loss_is_worse() {
     }
     let found = folder.aggregate();
     assert_eq!(differences(&found)[0].verdict, DifferenceVerdict::Worse);
-    assert_eq!(found.standing(), Standing::Worse);
+    assert_eq!(found.answer(), Answer::Worse);
     assert_note(&found, "worse with the skill: eval 1 (-1.00)");
     assert_note(
         &found,
@@ -60,20 +61,37 @@ fn three_cases_are_not_enough_however_many_runs_they_have() {
 }
 
 #[test]
-fn a_run_that_was_not_measured_takes_its_pair_out_of_the_difference() {
-    let folder = clear_win();
-    // The baseline's second run of case 1 would have passed; its partner was rate limited.
-    folder
-        .run("eval-1/without_skill/run-2", &[true, true])
-        .outcome("eval-1/with_skill/run-2", "rate_limited", "rate_limit")
-        // Nothing is left of case 2.
-        .outcome("eval-2/with_skill/run-1", "failed", "server_error")
-        .outcome("eval-2/with_skill/run-2", "failed", "server_error");
+fn a_case_that_lost_an_arm_is_in_neither_rate_and_is_named() {
+    let folder = Folder::new();
+    for case in 1..=12 {
+        for run in 1..=3 {
+            let with = format!("eval-{case}/with_skill/run-{run}");
+            let without = format!("eval-{case}/without_skill/run-{run}");
+            if case <= 8 {
+                folder.run(&with, &[true; 5]).run(&without, &[true, true, true, true, false]);
+            } else {
+                // The skill fails where the baseline was overloaded: over all runs the skill looks worse.
+                folder.run(&with, &[true, false, false, false, false]);
+                folder.run(&without, &[true; 5]).outcome(&without, "failed", "overloaded");
+            }
+        }
+    }
     let found = folder.aggregate();
     let difference = &differences(&found)[0];
-    assert_eq!((difference.cases, difference.blocked_runs), (5, 6));
-    assert_eq!(difference.difference.unwrap().as_f64().to_bits(), 0.5_f64.to_bits());
-    assert_eq!(difference.verdict, DifferenceVerdict::NotEnoughRuns, "five cases are left");
+    let rates = [difference.rate, difference.baseline_rate, difference.difference];
+    assert_eq!(rates.map(|rate| rate.unwrap().as_f64()), [1.0, 0.8, 0.2]);
+    assert_eq!((difference.cases, difference.verdict), (8, DifferenceVerdict::Better));
+    assert_eq!(difference.not_comparable, [9, 10, 11, 12].map(EvalId::Number));
+    let with = &found.summary.statistics.configurations["with_skill"];
+    assert_eq!((with.cases, with.runs, with.not_compared, with.unmeasured), (8, 24, 12, 0));
+    assert_eq!((with.passed, with.pass_rate.as_ref().unwrap().mean.as_f64()), (24, 1.0));
+    // The public script's own formula is over all runs.
+    assert_eq!(as_json(&found)["run_summary"]["delta"]["pass_rate"], "-0.07");
+    for shown in [found.summary_text(Style::Plain), found.to_markdown()] {
+        assert!(shown.contains("+0.20") && !shown.contains("-0.07"), "{shown}");
+        assert!(shown.contains("100 %") && !shown.contains("73 %"), "{shown}");
+        assert!(shown.contains("4 cases are not comparable"), "{shown}");
+    }
 }
 
 #[test]
@@ -84,13 +102,13 @@ fn without_a_single_pair_the_measurement_is_broken() {
         "failed",
         "authentication",
     );
-    assert_eq!(folder.aggregate().standing(), Standing::Broken);
+    assert_eq!(folder.aggregate().answer(), Answer::Broken);
     let folder = Folder::new();
     folder.outcome("eval-1/with_skill/run-1", "failed", "authentication");
-    assert_eq!(folder.aggregate().standing(), Standing::Broken);
+    assert_eq!(folder.aggregate().answer(), Answer::Broken);
     let folder = Folder::new();
     folder.run("eval-1/with_skill/run-1", &[false]);
-    assert_eq!(folder.aggregate().standing(), Standing::Fine, "a skill alone is an answer too");
+    assert_eq!(folder.aggregate().answer(), Answer::Fine, "a skill alone is an answer too");
 }
 
 #[test]
@@ -128,7 +146,7 @@ fn the_lift_is_also_told_for_the_runs_that_loaded_the_skill() {
         &found,
         "the skill was loaded in 1 run of without_skill: the baseline is contaminated",
     );
-    let metadata = found.frame.metadata.as_ref().unwrap();
+    let metadata = &found.summary.metadata;
     assert_eq!(metadata.executor_model.as_deref(), Some("opus"));
 }
 
@@ -154,7 +172,7 @@ fn cases_that_pass_only_sometimes_are_flaky_and_have_a_chance_in_k_attempts() {
         .run("eval-2/with_skill/run-2", &[true]);
     let found = folder.aggregate();
     assert_note(&found, "flaky in with_skill: eval 1 (2 of 3 passed)");
-    let statistics = found.frame.statistics.as_ref().unwrap();
+    let statistics = &found.summary.statistics;
     let attempts: Vec<[f64; 2]> = statistics.configurations["with_skill"]
         .pass_at_k
         .iter()
@@ -175,10 +193,8 @@ fn expectations_that_never_discriminate_are_named() {
         .run("eval-1/without_skill/run-1", &[true, false, false, false]);
     let found = folder.aggregate();
     let never: Vec<(&str, Always, u64)> = found
-        .frame
+        .summary
         .statistics
-        .as_ref()
-        .unwrap()
         .never_discriminating
         .iter()
         .map(|found| (found.text.as_str(), found.always, found.runs))
@@ -222,7 +238,7 @@ fn suggestions_are_grouped_by_expectation_and_by_what_they_say() {
             {"reason": real}
         ]),
     );
-    let feedback = folder.aggregate().feedback;
+    let feedback = folder.aggregate().feedback();
     assert_eq!(
         (feedback.skill_name.as_str(), feedback.iteration, feedback.total_runs),
         ("testing", 2, 3)
@@ -295,6 +311,6 @@ fn what_the_skill_costs_or_saves_is_claimed_only_when_it_is_more_than_noise() {
         &timed(3, |_| (10, 20)),
         "runs with the skill took 0.5 times the time, which may be chance: 3 cases, and it takes 6 to tell",
     );
-    let notes = timed(6, |case| (10, 11 + case % 2)).frame.notes.unwrap();
+    let notes = timed(6, |case| (10, 11 + case % 2)).summary.notes;
     assert!(notes.iter().all(|note| !note.contains("the time")), "{notes:#?}");
 }

@@ -108,6 +108,25 @@ fn efficiency_is_the_mean_of_pass_rate_and_rubric_and_the_gate_counts_zero_only_
 }
 
 #[test]
+fn efficiency_is_computed_from_numbers_that_nobody_rounded() {
+    let folder = Folder::new();
+    // 2 of 5, and a rubric of (3 * 3 + 2 * 4 + 2 * 4) / 7 / 5 = 0.714286, written as 0.7143.
+    let mut graded = with_rubric(&[true, true, false, false, false], [3, 4], 0.7143);
+    graded["rubric_scores"]["style"] = json!({"score": 4, "evidence": "seen"});
+    let dimension = |name: &str, weight: u8| json!({"id": name, "name": name, "description": "d", "weight": weight, "scoring": {}});
+    let rubric = json!({"dimensions": [
+        dimension("philosophy", 3), dimension("correctness", 2), dimension("style", 2)
+    ]});
+    let suite =
+        json!({"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "quality_rubric": rubric}]});
+    folder.json("eval-1/with_skill/run-1/grading.json", &graded).json("suite.json", &suite);
+    let found = as_json(&folder.aggregate());
+    // (0.4 + 0.714286) / 2 = 0.557143; from the rounded parts it would be 0.5572.
+    assert_eq!(found["runs"][0]["result"]["overall_efficiency"], 0.5571);
+    assert_eq!(found["run_summary"]["with_skill"]["overall_efficiency"]["max"], 0.5571);
+}
+
+#[test]
 fn a_gate_without_a_rubric_behind_it_costs_nothing() {
     let folder = Folder::new();
     let mut stopped = grading(&[false, true]);
@@ -118,12 +137,16 @@ fn a_gate_without_a_rubric_behind_it_costs_nothing() {
     let efficiency = |folder: &Folder| {
         as_json(&folder.aggregate())["runs"][1]["result"]["overall_efficiency"].clone()
     };
-    assert_eq!(efficiency(&folder), 0.25, "by what the other case shows, a rubric was due");
-    let rubric =
-        json!({"dimensions": [{"id": "Q1", "name": "n", "description": "d", "weight": 1}]});
-    let suite = json!({"evals": [{"id": 1, "quality_rubric": rubric}, {"id": 2}]});
+    assert_eq!(efficiency(&folder), 0.5, "nothing says that this case has a rubric");
+    let metadata = json!({"eval_id": 2, "prompt": "p", "quality_rubric": {"dimensions": []}});
+    folder.json("eval-2/eval_metadata.json", &metadata);
+    assert_eq!(efficiency(&folder), 0.25, "its metadata says so");
+    let rubric = json!({"dimensions": [{"id": "Q1", "name": "n", "description": "d", "weight": 1, "scoring": {}}]});
+    let suite = json!({"skill_name": "s", "evals": [
+        {"id": 1, "prompt": "p", "quality_rubric": rubric}, {"id": 2, "prompt": "p"}
+    ]});
     folder.json("suite.json", &suite);
-    assert_eq!(efficiency(&folder), 0.5, "the suite knows that none was");
+    assert_eq!(efficiency(&folder), 0.5, "the suite knows that it has none");
 }
 
 #[test]
@@ -146,7 +169,7 @@ fn the_delta_is_with_minus_baseline_whatever_the_alphabet_says() {
     folder.run("eval-1/opus/run-1", &[true]).run("eval-1/sonnet/run-1", &[false]);
     let found = folder.aggregate();
     assert_eq!(as_json(&found)["run_summary"]["opus"]["pass_rate"]["mean"], 1.0);
-    assert!(found.frame.run_summary.delta.is_none(), "nobody says which is the baseline");
+    assert!(found.summary.run_summary.delta.is_none(), "nobody says which is the baseline");
     assert_note(&found, "no difference was computed: of opus, sonnet");
 }
 
@@ -183,5 +206,5 @@ fn criteria_of_the_cases_dialect_count_as_expectations_and_their_scores_as_quali
     );
     assert_eq!(result["tool_calls"], 7);
     assert_eq!(run["notes"], json!(["unsure about b"]));
-    assert_eq!(found.feedback.suggestions[0].reason, "Nothing checks the title.");
+    assert_eq!(found.feedback().suggestions[0].reason, "Nothing checks the title.");
 }

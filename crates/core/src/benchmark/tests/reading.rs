@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use skillgauge_format::json::Number;
 
 use super::*;
 
@@ -17,7 +16,9 @@ fn every_layout_of_the_skill_creator_is_read() {
         ("runs/eval-3/with_skill/run-1", "runs/eval-3/without_skill/run-1", json!(3)),
         ("login-flow/with_skill/run-1", "login-flow/without_skill/run-1", json!("login-flow")),
         ("eval-login/with_skill", "eval-login/without_skill", json!("login")),
+        ("eval-3-login-flow/with_skill/run-1", "eval-3-login-flow/without_skill/run-1", json!(3)),
         ("with_skill/run-1", "without_skill/run-1", json!("iteration-2")),
+        ("with_skill", "without_skill", json!("iteration-2")),
         ("eval-3/with_skill/run_1", "eval-3/without_skill/run1", json!(3)),
     ] {
         let folder = Folder::new();
@@ -26,7 +27,7 @@ fn every_layout_of_the_skill_creator_is_read() {
         assert_eq!(pass_rate(&found, "with_skill"), Some(1.0), "{with}");
         assert_eq!(pass_rate(&found, "without_skill"), Some(0.5), "{with}");
         assert_eq!(as_json(&found)["runs"][0]["eval_id"], id, "{with}");
-        assert_eq!(found.problems, [""; 0]);
+        assert_eq!(found.iteration.all_problems().count(), 0);
     }
 }
 
@@ -83,17 +84,12 @@ fn a_folder_that_gives_no_runs_is_named() {
         .run("eval-3/with_skill/run-1", &[true]);
     let found = folder.aggregate();
     for part in [
-        "eval-2 holds no runs",
-        "eval-1/without_skill holds no runs",
-        "drafts holds no runs",
+        "eval-2: holds no runs",
+        "eval-1/without_skill: holds no runs",
+        "drafts: holds no runs",
         "eval-3/eval_metadata.json",
-        "eval-1/with_skill/run-x has no number of its own and is counted as run 2",
+        "eval-1/with_skill/run-x: has no number of its own and is counted as run 2",
     ] {
-        assert!(
-            found.problems.iter().any(|problem| problem.contains(part)),
-            "{part}: {:?}",
-            found.problems
-        );
         assert_note(&found, part);
     }
     assert_eq!(as_json(&found)["runs"].as_array().unwrap().len(), 3);
@@ -116,14 +112,8 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
         );
     let found = folder.aggregate();
     assert_eq!(pass_rate(&found, "with_skill"), Some(1.0));
-    let unmeasured: Vec<(u64, &str)> = found
-        .frame
-        .unmeasured
-        .as_ref()
-        .unwrap()
-        .iter()
-        .map(|run| (run.run_number, run.outcome.as_str()))
-        .collect();
+    let unmeasured: Vec<(u64, &str)> =
+        found.summary.unmeasured.iter().map(|run| (run.run_number, run.outcome.as_str())).collect();
     assert_eq!(
         unmeasured,
         [
@@ -137,7 +127,7 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
     assert_note(
         &found,
         "5 runs were not measured and in no rate: 1 failed (server_error), \
-         1 judge_error (the judge decided nothing; `skillgauge grade` asks it again), \
+         1 judge_error (the judge left 1 of it undecided; `skillgauge grade` asks again), \
          1 not_graded (there is no grading.json), 1 rate_limited (rate_limit), 1 unreadable (grading.json: ",
     );
     assert!(found.to_markdown().contains("- 1, with_skill, run 2: rate_limited (rate_limit)"));
@@ -154,9 +144,9 @@ fn an_agent_that_runs_out_of_time_has_failed() {
         .outcome("eval-1/with_skill/run-3", "failed", "max_turns")
         .outcome("eval-1/with_skill/run-4", "failed", "crashed");
     let found = folder.aggregate();
-    assert_eq!(found.frame.unmeasured, None);
+    assert_eq!(found.summary.unmeasured, []);
     assert_eq!(pass_rate(&found, "with_skill"), Some(0.25));
-    let statistics = &found.frame.statistics.as_ref().unwrap().configurations["with_skill"];
+    let statistics = &found.summary.statistics.configurations["with_skill"];
     assert_eq!((statistics.runs, statistics.passed, statistics.timed_out), (4, 0, 2));
     assert_note(
         &found,
@@ -165,7 +155,7 @@ fn an_agent_that_runs_out_of_time_has_failed() {
 }
 
 #[test]
-fn what_the_judge_left_undecided_makes_no_run_pass_and_none_fail() {
+fn a_run_that_the_judge_left_anything_undecided_of_is_in_no_rate() {
     let folder = Folder::new();
     let with_gap = |verdicts: &[bool]| {
         let mut graded = grading(verdicts);
@@ -175,23 +165,64 @@ fn what_the_judge_left_undecided_makes_no_run_pass_and_none_fail() {
     folder
         .run("eval-1/with_skill/run-1", &[true, true])
         .json("eval-1/with_skill/run-2/grading.json", &with_gap(&[true, true]))
-        .json("eval-1/with_skill/run-3/grading.json", &with_gap(&[true, false]));
+        .json("eval-1/with_skill/run-3/grading.json", &with_gap(&[true, false]))
+        // It failed anyway, but nobody knows its rate.
+        .json("eval-1/with_skill/run-4/grading.json", &with_gap(&[true, false]))
+        .outcome("eval-1/with_skill/run-4", "failed", "crashed");
     let found = folder.aggregate();
-    let written = as_json(&found);
-    let passed: Vec<&Value> = written["runs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|run| &run["result"]["run_passed"])
-        .collect();
-    assert_eq!(passed, [&json!(true), &Value::Null, &json!(false)]);
-    assert_eq!(written["runs"][1]["result"]["judge_errors"], 1);
-    let statistics = &found.frame.statistics.as_ref().unwrap().configurations["with_skill"];
-    assert_eq!((statistics.runs, statistics.passed, statistics.undecided), (3, 1, Some(1)));
-    assert_eq!(statistics.run_pass_rate.as_ref().unwrap().mean, Number::Float(0.5));
-    assert_eq!(statistics.pass_at_k.len(), 2, "two runs were decided");
-    assert!(found.failed_cases().is_empty(), "one of two that were decided");
-    assert_note(&found, "the judge left 2 expectations of 2 runs undecided");
+    assert_eq!(pass_rate(&found, "with_skill"), Some(1.0));
+    let kinds: Vec<&str> = found.unmeasured().map(|run| run.outcome.as_str()).collect();
+    assert_eq!(kinds, ["judge_error"; 3]);
+    let statistics = &found.summary.statistics.configurations["with_skill"];
+    assert_eq!((statistics.runs, statistics.passed, statistics.unmeasured), (1, 1, 3));
+    assert_note(&found, "the judge left 3 expectations undecided; `skillgauge grade` asks again");
+    let run = &found.iteration.cases[0].runs[1];
+    assert_eq!(run.judge_errors, ["e9: the judge was down"]);
+    assert_eq!(run.verdicts.len(), 2, "what was decided can still be looked at");
+    let text = found.to_junit();
+    assert!(text.contains("with_skill run 2: not judged: e9: the judge was down"), "{text}");
+}
+
+#[test]
+fn without_a_judge_only_the_checks_count() {
+    let folder = Folder::new();
+    let mut unjudged = grading(&[true, false]);
+    unjudged["judge_errors"] = json!(["is short: no judge was given"]);
+    unjudged["gate_passed"] = json!(false);
+    folder
+        .json("eval-1/with_skill/run-1/grading.json", &unjudged)
+        .json(
+            "eval-2/with_skill/run-1/grading.json",
+            &json!({"expectations": [], "judge_errors": ["is short: no judge was given"]}),
+        )
+        .json("eval-1/eval_metadata.json", &json!({"eval_id": 1, "quality_rubric": {"a": 1}}));
+    let found = folder.aggregate();
+    assert_eq!(pass_rate(&found, "with_skill"), Some(0.5));
+    let efficiency = found.iteration.cases[0].runs[0].overall_efficiency;
+    assert_eq!(efficiency, Some(0.5), "no rubric was scored in any arm, so it is missing in none");
+    let unmeasured = &found.summary.unmeasured[0];
+    assert_eq!(unmeasured.outcome, "not_graded");
+    assert!(unmeasured.reason.as_ref().unwrap().contains("no judge"), "{unmeasured:?}");
+}
+
+#[test]
+fn a_case_with_a_rubric_only_is_measured_by_it() {
+    let folder = Folder::new();
+    let scored = |score: u8| {
+        json!({
+            "expectations": [], "summary": {"passed": 0, "failed": 0, "total": 0, "pass_rate": 0.0},
+            "rubric_scores": {"a": {"score": score, "evidence": "x"}},
+            "rubric_summary": {"weighted_mean": score, "max_possible": 5.0, "normalized": f64::from(score) / 5.0},
+        })
+    };
+    folder
+        .json("eval-1/with_skill/run-1/grading.json", &scored(4))
+        .json("eval-1/with_skill/run-2/grading.json", &scored(2));
+    let found = folder.aggregate();
+    assert_eq!(pass_rate(&found, "with_skill"), Some(0.6));
+    let standings: Vec<&str> = found.iteration.runs().map(|run| run.standing.as_str()).collect();
+    assert_eq!(standings, ["passed", "failed"]);
+    assert_eq!(found.iteration.cases[0].runs[0].overall_efficiency, Some(0.8));
 }
 
 #[test]
@@ -204,9 +235,9 @@ fn a_run_that_has_a_number_keeps_it_whatever_the_others_are_called() {
         .run("eval-1/with_skill/run-last", &[false]);
     let found = folder.aggregate();
     let rates: Vec<(u64, f64)> =
-        found.runs().map(|run| (run.number, run.pass_rate.as_f64())).collect();
+        found.iteration.runs().map(|run| (run.number, run.pass_rate.unwrap())).collect();
     assert_eq!(rates, [(1, 1.0), (2, 1.0), (3, 0.0), (4, 0.0)]);
-    assert_note(&found, "eval-1/with_skill/run1 has no number of its own and is counted as run 3");
+    assert_note(&found, "eval-1/with_skill/run1: has no number of its own and is counted as run 3");
 }
 
 #[test]
@@ -231,11 +262,11 @@ fn what_was_planned_and_not_run_is_listed() {
     ));
     folder.file("iteration.json", text).run("eval-1/with_skill/run-1", &[true]);
     let found = folder.aggregate();
-    let metadata = found.frame.metadata.as_ref().unwrap();
+    let metadata = &found.summary.metadata;
     assert_eq!(metadata.skill_name.as_deref(), Some("release-notes"));
     assert_eq!(metadata.runs_per_configuration, Some(3));
     assert_eq!(metadata.analyzer_model.as_deref(), Some("anthropic:claude-sonnet-4-5"));
-    let unmeasured = found.frame.unmeasured.as_ref().unwrap();
+    let unmeasured = &found.summary.unmeasured;
     assert_eq!(unmeasured.len(), 11, "2 cases, 2 configurations, 3 runs, and one is there");
     assert!(unmeasured.iter().all(|run| run.outcome == "not_run"));
     assert_note(&found, "the iteration is not finished: the budget of 10 calls was used up");
@@ -247,8 +278,8 @@ fn a_workspace_means_its_newest_iteration() {
     folder.run("eval-1/with_skill/run-1", &[true]);
     fs_err::create_dir_all(folder.workspace().join("iteration-1")).unwrap();
     let found = aggregate(&folder.workspace(), &settings()).unwrap();
-    assert_eq!(found.folder, folder.iteration());
-    assert_eq!(found.feedback.iteration, 2);
+    assert_eq!(found.iteration.folder, folder.iteration());
+    assert_eq!(found.feedback().iteration, 2);
 }
 
 #[test]
@@ -269,23 +300,6 @@ fn nothing_but_the_three_files_is_left_behind() {
     );
 }
 
-#[test]
-fn the_number_of_threads_changes_nothing() {
-    let folder = Folder::new();
-    for case in 0..40 {
-        for run in 1..4 {
-            let verdicts = [case % 3 == 0, run == 2, true];
-            folder.run(&format!("eval-{case}/with_skill/run-{run}"), &verdicts);
-            folder.run(&format!("eval-{case}/without_skill/run-{run}"), &[run == 1, false, true]);
-        }
-    }
-    let with = |threads| {
-        let settings = Settings { threads, ..settings() };
-        write(&folder.iteration(), &settings).unwrap().0.to_json().unwrap()
-    };
-    assert_eq!(with(1), with(7));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -298,45 +312,30 @@ proptest! {
         text.replace_range(cut.., &replacement);
         folder.file("eval-1/with_skill/run-1/grading.json", &text);
         let (found, _) = write(&folder.iteration(), &settings()).unwrap();
-        let runs = found.benchmark().unwrap().runs.map_or(0, |runs| runs.len());
-        let unmeasured = found.frame.unmeasured.as_ref().map_or(0, Vec::len);
+        let runs = found.benchmark().runs.map_or(0, |runs| runs.len());
+        let unmeasured = found.summary.unmeasured.len();
         prop_assert_eq!(runs + unmeasured, 1, "never lost, never counted twice");
     }
 }
 
 #[test]
-fn a_grading_that_tells_of_its_run_needs_no_other_file() {
-    let told = |outcome: &str, reason: &str| {
-        let mut grading = grading(&[true, false]);
-        grading["run_record"] = json!({
-            "outcome": outcome, "reason": reason, "model": "m", "skill_loaded": false, "seconds": 2.5, "total_tokens": 70
-        });
-        grading
-    };
+fn a_grading_beside_the_outputs_says_nothing_about_its_run() {
     let folder = Folder::new();
-    folder.json("eval-1/with_skill/run-1/grading.json", &told("completed", "completed"));
-    folder.json("eval-1/with_skill/run-2/grading.json", &told("timed_out", "timeout"));
-    folder.json("eval-1/with_skill/run-3/grading.json", &told("rate_limited", "rate_limit"));
-    // An agent can write there: the verdicts count as those of a grader, what is said about the run does not.
-    folder.json("eval-1/with_skill/run-4/outputs/grading.json", &told("completed", "completed"));
-    folder.outcome("eval-1/with_skill/run-4", "failed", "authentication");
+    let mut told = grading(&[true, false]);
+    // As an older skillgauge wrote it; an agent could write it, too.
+    told["run_record"] = json!({"outcome": "completed", "reason": "completed", "seconds": 2.5});
+    folder
+        .json("eval-1/with_skill/run-1/outputs/grading.json", &told)
+        .outcome("eval-1/with_skill/run-1", "failed", "authentication")
+        .json("eval-1/with_skill/run-2/outputs/grading.json", &told);
     let found = folder.aggregate();
-    let benchmark = as_json(&found);
-    let run = &benchmark["runs"][0];
-    assert_eq!(
-        (&run["result"]["time_seconds"], &run["result"]["tokens"], &run["skill_loaded"]),
-        (&json!(2.5), &json!(70), &json!(false))
-    );
-    assert_eq!(benchmark["runs"][1]["outcome"], "timed_out");
-    assert_eq!(benchmark["runs"].as_array().unwrap().len(), 2);
-    let unmeasured: Vec<&Value> =
-        benchmark["unmeasured"].as_array().unwrap().iter().map(|run| &run["outcome"]).collect();
-    assert_eq!(unmeasured, ["rate_limited", "failed"]);
-    assert_eq!(benchmark["metadata"]["executor_model"], "m");
+    assert_eq!(found.iteration.cases[0].runs[0].standing.as_str(), "not measured");
+    assert_eq!(found.iteration.cases[0].runs[1].pass_rate, Some(0.5));
+    assert_eq!(found.iteration.cases[0].runs[1].seconds, None);
 }
 
 #[test]
-fn runs_of_different_versions_are_noted_whether_the_grading_or_the_record_tells() {
+fn runs_of_different_versions_are_noted() {
     let told = |outcome: &str, tool: &str, agent: &str| {
         json!({
             "outcome": outcome, "reason": outcome, "skill_loaded": true, "seconds": 1.0,
@@ -345,20 +344,19 @@ fn runs_of_different_versions_are_noted_whether_the_grading_or_the_record_tells(
     };
     let folder = Folder::new();
     let graded = |run: &str, tool: &str, agent: &str| {
-        let mut grading = grading(&[true]);
-        grading["run_record"] = told("completed", tool, agent);
-        folder.json(&format!("eval-1/with_skill/{run}/grading.json"), &grading);
+        folder.run(&format!("eval-1/with_skill/{run}"), &[true]);
+        let record = told("completed", tool, agent);
+        folder.json(&format!("eval-1/with_skill/{run}/run.json"), &record);
     };
     graded("run-1", "1.0.0", "7");
     graded("run-2", "1.0.0", "7");
     let note = "different versions";
-    let notes = |found: &Aggregate| found.frame.notes.clone().unwrap().join("\n");
+    let notes = |found: &Aggregate| found.summary.notes.join("\n");
     assert!(!notes(&folder.aggregate()).contains(note));
     // One that measured nothing is in no number.
     folder.json("eval-1/with_skill/run-3/run.json", &told("cancelled", "3.0.0", "9"));
     assert!(!notes(&folder.aggregate()).contains(note));
-    folder.run("eval-1/with_skill/run-4", &[true]);
-    folder.json("eval-1/with_skill/run-4/run.json", &told("completed", "2.0.0", "7"));
+    graded("run-4", "2.0.0", "7");
     let found = folder.aggregate();
     assert_note(&found, "different versions of skillgauge: 1.0.0 (2 runs), 2.0.0 (1 run)");
     assert!(!notes(&found).contains("versions of the agent"));

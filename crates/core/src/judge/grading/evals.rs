@@ -1,12 +1,12 @@
 //! The grading of a run of an `evals` suite: structural checks, then judged expectations; rubric; gate.
 
 use indexmap::IndexMap;
+use skillgauge_format::Extra;
 use skillgauge_format::evals::{
     CheckResult, Dimension, Eval, EvalFeedback, EvalSuggestion, EvalsGrading, Metrics, RubricScore,
     RubricSummary, Structural, Timing, UserNotesSummary,
 };
 use skillgauge_format::part::{Claim, GradedExpectation, Statement, Tally};
-use skillgauge_format::{Extra, Number, write};
 
 use super::Votes;
 use super::evidence::{Evidence, Scored, Unquoted};
@@ -17,9 +17,6 @@ use crate::judge::answer::{
 };
 use crate::judge::material::Corpus;
 
-/// The best score of a rubric.
-const BEST: f64 = 5.0;
-
 /// A run that is graded.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalsSubject<'s> {
@@ -28,6 +25,8 @@ pub struct EvalsSubject<'s> {
     pub structural: Option<&'s Structural>,
     /// Whether a failed critical check ends the grading.
     pub structural_gate: bool,
+    /// Whether there is a judge at all. Without one only the checks count, in every run alike, gate or not.
+    pub has_judge: bool,
     pub metrics: Option<&'s Metrics>,
     pub timing: Option<&'s Timing>,
 }
@@ -85,14 +84,15 @@ pub fn grade_evals(
     let checks = subject.structural.iter().flat_map(|structural| &structural.expectations);
     grading.expectations.extend(checks.map(check_result));
     match &need {
-        Need::Gated(checks) => grading.gate(subject.eval, checks),
+        Need::Gated(checks) if subject.has_judge => grading.gate(subject.eval, checks),
         Need::Nothing => {}
-        Need::Judge => grading.judge(subject.eval, votes),
+        Need::Judge | Need::Gated(_) => grading.judge(subject.eval, votes),
     }
     let has_rubric = !subject.dimensions().is_empty();
     let scores = match need {
-        Need::Judge => grading.rubric(subject.dimensions(), votes),
-        Need::Nothing | Need::Gated(_) => IndexMap::new(),
+        Need::Gated(_) if subject.has_judge => IndexMap::new(),
+        Need::Judge | Need::Gated(_) => grading.rubric(subject.dimensions(), votes),
+        Need::Nothing => IndexMap::new(),
     };
     let first = votes.answers.first().filter(|_| need == Need::Judge);
     let claims = first.into_iter().flat_map(|answer| &answer.claims);
@@ -247,12 +247,7 @@ fn summary(
         weights += dimension.weight();
     }
     let mean = sum / weights;
-    (weights > 0.0 && mean.is_finite()).then(|| RubricSummary {
-        weighted_mean: Number::Float(write::round_score(mean)),
-        max_possible: Number::Float(BEST),
-        normalized: Number::Float(write::round_rate(mean / BEST)),
-        extra: Extra::new(),
-    })
+    (weights > 0.0 && mean.is_finite()).then(|| RubricSummary::of(mean))
 }
 
 /// A claim; one that is said to hold and whose quotes are nowhere does not.

@@ -17,11 +17,11 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roles {
+pub struct Roles {
     /// The configuration that is looked at.
-    pub(super) primary: Option<Configuration>,
+    pub primary: Option<Configuration>,
     /// The ones that it is compared with; the first gives the seed's `delta`.
-    pub(super) baselines: Vec<Configuration>,
+    pub baselines: Vec<Configuration>,
 }
 
 impl Roles {
@@ -33,6 +33,11 @@ impl Roles {
             primary: PRIMARY.iter().find_map(find),
             baselines: BASELINES.iter().filter_map(find).collect(),
         }
+    }
+
+    /// Whether it is one of the sides of a comparison.
+    pub fn is_arm(&self, configuration: &Configuration) -> bool {
+        self.primary.as_ref() == Some(configuration) || self.baselines.contains(configuration)
     }
 }
 
