@@ -273,7 +273,8 @@ impl Analyst<'_> {
             let harmed = seen.into_iter().filter(|(_, counts)| is_harmed(counts));
             let mut harmed: Vec<&str> = harmed.map(|(text, _)| text).collect();
             harmed.sort_unstable();
-            let shown = |text: &&str| format!("\"{}\" of {}", shorten(text, SHORT), shown_id(&case.id));
+            let shown =
+                |text: &&str| format!("\"{}\" of {}", shorten(text, SHORT), shown_id(&case.id));
             texts.extend(harmed.iter().map(shown));
         }
         if !texts.is_empty() {
