@@ -108,8 +108,6 @@ pub struct Graded {
     pub cautions: Vec<Caution>,
     /// The run's timing with that of the grading; none when the run has none.
     pub timing: Option<Box<Timing>>,
-    /// Whether the gate kept the judge from being asked.
-    pub gated: bool,
 }
 
 /// How often grading this run asks the judge, if nothing has to be asked again: not at all when there is nothing to judge,

@@ -158,11 +158,7 @@ impl Ended<'_> {
         ));
     }
 
-    fn print(
-        &self,
-        aggregate: &Aggregate,
-        printer: &Printer,
-    ) -> Result<(), CommandError> {
+    fn print(&self, aggregate: &Aggregate, printer: &Printer) -> Result<(), CommandError> {
         self.output.write(printer, |format| {
             Ok(match format {
                 RunFormat::Text => aggregate.summary_text(printer.style()),
