@@ -168,14 +168,14 @@ impl Graded {
     /// Takes the counts of the summary, and those of the verdicts where it has none.
     fn count(&mut self, summary: Option<&Node<'_>>) {
         let verdicts = self.verdicts.len() as u64;
-        let passes = self.verdicts.iter().filter(|found| found.passed).count() as u64;
-        let passed = whole(summary, "passed").unwrap_or(passes);
+        let holding = self.verdicts.iter().filter(|found| found.passed).count() as u64;
+        let passed = whole(summary, "passed").unwrap_or(holding);
         let total = whole(summary, "total").unwrap_or(verdicts);
         let failed = whole(summary, "failed").unwrap_or_else(|| total.saturating_sub(passed));
         self.counts = Counts { passed, failed, total };
-        if verdicts == total && passes != passed {
+        if verdicts == total && holding != passed {
             self.problems.push(format!(
-                "the summary says that {passed} of {total} passed, the expectations say {passes}"
+                "the summary says that {passed} of {total} passed, the expectations say {holding}"
             ));
         }
         let stated = amount(summary, "pass_rate").filter(|rate| rate.as_f64() <= 1.0);

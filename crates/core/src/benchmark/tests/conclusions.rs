@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use skillgauge_format::evals::{Always, DifferenceOver, DifferenceVerdict};
+use skillgauge_format::json::Number;
 use skillgauge_format::part::EvalId;
 
 use super::*;
@@ -79,12 +80,12 @@ fn a_case_that_lost_an_arm_is_in_neither_rate_and_is_named() {
     let found = folder.aggregate();
     let difference = &differences(&found)[0];
     let rates = [difference.rate, difference.baseline_rate, difference.difference];
-    assert_eq!(rates.map(|rate| rate.unwrap().as_f64()), [1.0, 0.8, 0.2]);
+    assert_eq!(rates.map(Option::unwrap), [1.0, 0.8, 0.2].map(Number::Float));
     assert_eq!((difference.cases, difference.verdict), (8, DifferenceVerdict::Better));
     assert_eq!(difference.not_comparable, [9, 10, 11, 12].map(EvalId::Number));
     let with = &found.summary.statistics.configurations["with_skill"];
     assert_eq!((with.cases, with.runs, with.not_compared, with.unmeasured), (8, 24, 12, 0));
-    assert_eq!((with.passed, with.pass_rate.as_ref().unwrap().mean.as_f64()), (24, 1.0));
+    assert_eq!((with.passed, with.pass_rate.as_ref().unwrap().mean), (24, Number::Float(1.0)));
     // The public script's own formula is over all runs.
     assert_eq!(as_json(&found)["run_summary"]["delta"]["pass_rate"], "-0.07");
     for shown in [found.summary_text(Style::Plain), found.to_markdown()] {
