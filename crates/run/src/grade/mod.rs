@@ -184,7 +184,7 @@ async fn grade_eval(
     record.store(&mut grading.extra);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
     let file = GradingFile::Evals(Box::new(grading));
-    Graded { timing, gated, ..asked.graded(Some(file), judge_errors) }
+    Graded { gated, timing, ..asked.graded(Some(file), judge_errors) }
 }
 
 async fn grade_criteria(
