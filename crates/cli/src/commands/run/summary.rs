@@ -239,7 +239,7 @@ fn say_undecided(aggregate: &Aggregate, printer: &Printer) {
         .map(|run| &run.judge_errors)
         .filter(|errors| !errors.is_empty())
         .collect();
-    let (expectations, runs) = (gaps.iter().map(|errors| errors.len()).sum(), gaps.len());
+    let (expectations, runs) = (gaps.iter().copied().flatten().count(), gaps.len());
     let Some(first) = gaps.first().and_then(|errors| errors.first()) else { return };
     printer.say(&format!(
         "{expectations} expectation{} of {runs} run{} {} not judged, so {} in no rate: {first}",
