@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skillgauge/target
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: test setup format lint unit generate build bench fuzz clean
+.PHONY: test setup format lint unit generate build dist deny bench measure-build fuzz clean
 
 test: setup format lint unit
 
@@ -17,7 +17,7 @@ format:
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Drift of generated files is a test too (crates/dev/tests/project.rs). All failures are told at once: a run takes minutes.
+# Drift of generated files is a test too (crates/dev/tests/project.rs). All failures are shown at once: a run takes minutes.
 unit:
 	cargo test --workspace --locked --no-fail-fast
 
@@ -28,17 +28,26 @@ generate:
 build:
 	cargo build --release --locked -p skillgauge
 
+# The binary to ship: small, and slow to build.
+dist:
+	cargo build --profile dist --locked -p skillgauge
+
+# Licences, advisories and sources of the dependencies (deny.toml); installs cargo-deny. Needs the network, so it's no part of `test`.
+deny:
+	@cargo deny --version >/dev/null 2>&1 || cargo install --quiet --locked cargo-deny
+	cargo deny --locked check
+
 # Measures beside the public skills-ref validator, the skill-creator's aggregate_benchmark.py and run_eval.py (its folder
 # in SKILLGAUGE_SKILL_CREATOR), a plain shell loop, the local pool and full agent runs, and writes docs/performance.md.
-bench:
-	cargo bench -p skillgauge --bench validate -- --write
-	cargo bench -p skillgauge --bench aggregate -- --write
-	cargo bench -p skillgauge --bench check -- --write
-	cargo bench -p skillgauge --bench fleet -- --write
-	cargo bench -p skillgauge-web --bench web -- --write
-	cargo build --release -p skillgauge
-	cargo bench -p skillgauge-run --bench run -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
-	cargo bench -p skillgauge-run --bench probe -- --write --guard "$(CARGO_TARGET_DIR)/release/skillgauge"
+bench: build
+	cargo build --release --locked -p skillgauge-bench -p skillgauge-testkit
+	for what in validate aggregate check fleet web run probe; do \
+	  "$(CARGO_TARGET_DIR)/release/skillgauge-bench" $$what --write || exit 1; \
+	done
+
+# Builds twice from nothing (`release` and `dist`) and writes the section of docs/performance.md. Takes many minutes.
+measure-build:
+	@scripts/measure-build --write
 
 # Each fuzz target for a minute; installs cargo-fuzz.
 fuzz:
