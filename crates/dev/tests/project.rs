@@ -78,6 +78,16 @@ fn dependencies_point_one_way() {
             &["skillgauge", "skillgauge-format", "skillgauge-core", "skillgauge-run"],
         ),
         ("skillgauge-testkit", &["skillgauge-format"]),
+        (
+            "skillgauge-bench",
+            &[
+                "skillgauge-format",
+                "skillgauge-core",
+                "skillgauge-run",
+                "skillgauge-web",
+                "skillgauge-testkit",
+            ],
+        ),
     ]);
     let metadata = metadata();
     for package in metadata["packages"].as_array().unwrap() {
