@@ -5,6 +5,7 @@
 //! the right version. Where npm or the network is missing there is a typed reason, and [`for_test`] says so out loud.
 
 mod npm;
+mod tools;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub use self::npm::Npm;
+pub use self::tools::{Trap, copy_folder};
 use crate::process::{self, Ending};
 
 /// An agent that can be installed.

@@ -117,6 +117,15 @@ impl Server {
         requests
     }
 
+    /// The names of the rules that answered, in order; what no rule answered shows as what it was.
+    pub fn rules(&self) -> Vec<String> {
+        let names = self.requests().into_iter().map(|request| match request.answered_by {
+            AnsweredBy::Rule { name, index } => name.unwrap_or_else(|| index.to_string()),
+            other => format!("{other:?} {}", request.path),
+        });
+        names.collect()
+    }
+
     /// Waits until there are at least so many requests, or the time is up; gives what there is then.
     pub fn wait_for_requests(&self, count: usize, limit: Duration) -> Vec<Recorded> {
         let deadline = Instant::now() + limit;
