@@ -101,3 +101,45 @@ fn dependencies_point_one_way() {
         }
     }
 }
+
+/// ARCHITECTURE.md has one line for each module folder, below the line of its crate, and none for a folder that is gone.
+#[test]
+fn the_architecture_names_every_module_folder_once() {
+    let page = fs_err::read_to_string(project_root().join("ARCHITECTURE.md")).unwrap();
+    let (mut told, mut source) = (Vec::new(), None);
+    for line in page.lines() {
+        if line.starts_with("crates/") && line.ends_with("/src") {
+            source = Some(line);
+        } else if let Some((source, entry)) = source.zip(line.strip_prefix("  ")) {
+            let folder = entry.split_whitespace().next().unwrap_or_default();
+            told.push(format!("{source}/{}", folder.trim_end_matches('/')));
+        } else {
+            source = None;
+        }
+    }
+    let mut found = Vec::new();
+    for crate_folder in subfolders("crates") {
+        let folders = subfolders(&format!("{crate_folder}/src"));
+        // Programs and what is not code are no modules.
+        let is_module = |folder: &String| {
+            let path = project_root().join(folder);
+            !folder.ends_with("/bin")
+                && (path.join("mod.rs").is_file() || path.with_extension("rs").is_file())
+        };
+        found.extend(folders.into_iter().filter(is_module));
+    }
+    told.sort();
+    assert_eq!(told, found, "left: ARCHITECTURE.md, right: the tree");
+}
+
+/// The folders in a folder of the project, in order.
+fn subfolders(folder: &str) -> Vec<String> {
+    let Ok(entries) = fs_err::read_dir(project_root().join(folder)) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_type().unwrap().is_dir())
+        .map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
+        .collect();
+    names.sort();
+    names
+}
