@@ -210,6 +210,7 @@ async fn blocking<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fleet::Files as _;
     use crate::id::{AttemptId, PlanId, RunToken};
     use crate::job::Queue;
     use crate::local::LocalFleet;

@@ -107,28 +107,10 @@ impl FleetError {
     /// Whether waiting may help. Where everything was made already, a stream that is not there comes back, too: one whose
     /// leader died looks like one that was never made.
     pub fn is_passing(&self) -> bool {
-        match self {
-            Self::Server { .. }
-            | Self::NotReady { .. }
-            | Self::Full { .. }
-            | Self::Connect { .. } => true,
-            Self::Login { .. }
-            | Self::Tls { .. }
-            | Self::Ca { .. }
-            | Self::NoJetStream { .. }
-            | Self::Replicas { .. }
-            | Self::Expired { .. }
-            | Self::Credentials { .. }
-            | Self::Address { .. }
-            | Self::TooOld { .. }
-            | Self::StoredDifferently { .. }
-            | Self::Denied { .. }
-            | Self::NoFolder { .. }
-            | Self::Folder { .. }
-            | Self::Damaged { .. }
-            | Self::SameName { .. }
-            | Self::Io(_) => false,
-        }
+        matches!(
+            self,
+            Self::Server { .. } | Self::NotReady { .. } | Self::Full { .. } | Self::Connect { .. }
+        )
     }
 
     /// What to do about it.

@@ -13,19 +13,21 @@ use tokio::time::Instant;
 pub use crate::error::FleetError;
 use crate::id::{Class, PlanId, RunToken};
 use crate::job::{
-    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Revision, Stored, Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, DeadJob, Lease, LeaseState, Queue, Refusal, ResultRecord,
+    Revision, StoredResult, TidyCount, WorkerInfo,
 };
 use crate::plan::{PlanEntry, PlanState};
 
-/// An engine: plans, queues with leases, a store for archives, and results that are written once.
+/// An engine: plans, queues with leases, a store for files, and results that are written once.
 ///
 /// Everything may be called again after an error: nothing here does harm twice. Correctness rests on
-/// [`Fleet::commit`] alone; a lease only keeps workers from doing the same work too often.
-pub trait Fleet: Send + Sync + 'static {
-    /// What the engine knows a lease by.
-    type Ticket: Send + Sync + fmt::Debug;
+/// [`Results::commit`] alone; a lease only keeps workers from doing the same work too often.
+pub trait Fleet: Plans + Jobs + Files + Results + Send + Sync + 'static {}
 
+impl<F: Plans + Jobs + Files + Results + Send + Sync + 'static> Fleet for F {}
+
+/// The plans of an engine, and the workers that have reported to it.
+pub trait Plans {
     /// Writes a plan's entry, new or again, and makes its queues.
     fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> impl Answer<()>;
 
@@ -35,7 +37,7 @@ pub trait Fleet: Send + Sync + 'static {
     /// Whether workers may take jobs of a plan. A little old at times: asked often, so it must be cheap.
     fn is_running(&self, id: &PlanId) -> impl Answer<bool>;
 
-    /// The plans whose jobs workers may take. A little old at times, and cheap, as [`Fleet::is_running`] is.
+    /// The plans whose jobs workers may take. A little old at times, and cheap, as [`Plans::is_running`] is.
     fn running_plans(&self) -> impl Answer<Vec<(PlanId, Arc<PlanEntry>)>>;
 
     /// Waits until somebody writes or ends a plan, or for so long; it may be missed, so whoever waits looks afterwards.
@@ -43,12 +45,24 @@ pub trait Fleet: Send + Sync + 'static {
 
     fn plans(&self) -> impl Answer<Vec<(PlanId, PlanEntry)>>;
 
-    /// Makes what a plan's queues need, if it is not there; a queue that somebody deleted is back then, and empty.
-    fn open_queues(&self, id: &PlanId, entry: &PlanEntry) -> impl Answer<()>;
-
     /// Ends a plan: its entry says so, and nothing of it is queued any more. Workers see the entry and stop. A cancel
     /// writes down where the results ended: a worker that looked before may still store one, which does not count.
     fn end_plan(&self, id: &PlanId, state: PlanState) -> impl Answer<()>;
+
+    /// Tells people about a worker. Says if another one has told something under the same name since the last time.
+    fn report(&self, worker: &WorkerInfo) -> impl Answer<()>;
+
+    /// The workers that have reported lately.
+    fn workers(&self) -> impl Answer<Vec<WorkerInfo>>;
+}
+
+/// The queues of an engine.
+pub trait Jobs {
+    /// What the engine knows a lease by.
+    type Ticket: Send + Sync + fmt::Debug;
+
+    /// Makes what a plan's queues need, if it is not there; a queue that somebody deleted is back then, and empty.
+    fn open_queues(&self, id: &PlanId, entry: &PlanEntry) -> impl Answer<()>;
 
     /// Queues jobs; those that are queued or given out already stay as they are. Tells how many were new.
     fn publish(
@@ -87,7 +101,10 @@ pub trait Fleet: Send + Sync + 'static {
 
     /// Gives a job up for good. Only while the lease is held.
     fn refuse(&self, lease: &Lease<Self::Ticket>, refusal: &Refusal) -> impl Answer<()>;
+}
 
+/// The files of an engine: inputs by digest, archives by attempt.
+pub trait Files {
     /// Stores an input under the SHA-256 of its bytes, if it is not there. Tells whether it was new.
     fn put_input(&self, sha256: &str, file: &Path) -> impl Answer<bool>;
 
@@ -103,6 +120,13 @@ pub trait Fleet: Send + Sync + 'static {
     /// Removes an archive that nobody needs.
     fn remove_archive(&self, archive: &ArchiveRef) -> impl Answer<()>;
 
+    /// Removes what no result of the plan points at and what is older than the grace period, and results that came
+    /// after a cancel, however young.
+    fn tidy(&self, id: &PlanId, grace: Duration) -> impl Answer<TidyCount>;
+}
+
+/// What became of jobs.
+pub trait Results {
     /// Makes a record the result of its job, unless there is one.
     fn commit(&self, queue: Queue, id: &PlanId, record: &ResultRecord) -> impl Answer<Commit>;
 
@@ -115,7 +139,8 @@ pub trait Fleet: Send + Sync + 'static {
     ) -> impl Answer<Option<ResultRecord>>;
 
     /// Results after a revision, in order, some at a time; nothing when there are no more now.
-    fn results(&self, queue: Queue, id: &PlanId, after: Revision) -> impl Answer<Vec<Stored>>;
+    fn results(&self, queue: Queue, id: &PlanId, after: Revision)
+    -> impl Answer<Vec<StoredResult>>;
 
     /// Waits until a job of a plan was done since this was called the last time, or for so long; it may be missed.
     fn results_come(
@@ -129,20 +154,10 @@ pub trait Fleet: Send + Sync + 'static {
     fn forget(&self, queue: Queue, id: &PlanId, token: &RunToken) -> impl Answer<()>;
 
     /// The dead jobs of a plan; they are told again and again until they are buried.
-    fn dead(&self, id: &PlanId) -> impl Answer<Vec<Dead>>;
+    fn dead(&self, id: &PlanId) -> impl Answer<Vec<DeadJob>>;
 
     /// Removes a dead job for good, once somebody has written down that it is lost.
-    fn bury(&self, dead: &Dead) -> impl Answer<()>;
-
-    /// Removes what no result of the plan points at and what is older than the grace period, and results that came
-    /// after a cancel, however young.
-    fn tidy(&self, id: &PlanId, grace: Duration) -> impl Answer<Tidied>;
-
-    /// Tells people about a worker. Says if another one has told something under the same name since the last time.
-    fn report(&self, worker: &WorkerInfo) -> impl Answer<()>;
-
-    /// The workers that have reported lately.
-    fn workers(&self) -> impl Answer<Vec<WorkerInfo>>;
+    fn bury(&self, dead: &DeadJob) -> impl Answer<()>;
 }
 
 /// What an engine answers, some time.

@@ -176,7 +176,7 @@ pub struct ResultRecord {
     /// What the checks found, if the worker made them right after the run; their files are in the archive then. Absent
     /// when a judge is asked, which is a job of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grading: Option<Graded>,
+    pub grading: Option<GradingCounts>,
 }
 
 /// What came out of a job.
@@ -190,7 +190,7 @@ pub enum Standing {
         /// How long the agent worked.
         seconds: f64,
     },
-    Graded(Graded),
+    Graded(GradingCounts),
     /// Nothing, as often as it was tried. The coordinator writes this, so that the plan can end.
     Lost {
         why: String,
@@ -198,7 +198,7 @@ pub enum Standing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Graded {
+pub struct GradingCounts {
     pub passed: u64,
     pub total: u64,
     /// Whether the gate stopped it before the judge.
@@ -214,7 +214,7 @@ pub struct Graded {
 
 /// A result as an engine keeps it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredResult {
     /// Its place in the order of results.
     pub revision: Revision,
     /// The key that it is under, whatever run the record names.
@@ -230,7 +230,7 @@ pub struct Revision(pub u64);
 
 /// A job that will not be given out again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dead {
+pub struct DeadJob {
     pub queue: Queue,
     /// The run, in the form that subjects have.
     pub token: RunToken,
@@ -251,7 +251,7 @@ pub(crate) struct Receipt {
 
 /// What a janitor has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tidied {
+pub struct TidyCount {
     /// Archives that no result points at.
     pub archives: usize,
     /// Uploads that were never finished.
@@ -276,7 +276,7 @@ pub struct WorkerInfo {
     pub failed: u64,
     /// What it leaves to others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Left>,
+    pub left: Vec<LeftJobs>,
     /// When the engine heard of it: milliseconds since 1970, by the engine's clock. A worker does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<u64>,
@@ -284,13 +284,13 @@ pub struct WorkerInfo {
 
 /// Jobs of a plan that a worker leaves to others, because it lacks what they need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct LeftJobs {
     pub queue: Queue,
     pub plan: PlanId,
     pub why: String,
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for LeftJobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { queue, plan, why } = self;
         write!(f, "{} of plan {plan} are left to other workers: {why}", queue.jobs())

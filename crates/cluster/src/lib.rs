@@ -15,6 +15,8 @@
 //!   lost time and nothing more.
 //! - A job carries no key and no file: both are where the worker is, or named by digest.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 mod archive;
 mod bell;
 mod collect;
@@ -36,20 +38,25 @@ mod worker;
 pub use archive::SmallArchive;
 pub use collect::{CollectError, CollectSettings, Collected, Coordinator, PlanIteration};
 pub use fail_point::FailPoint;
-pub use fleet::{Answer, Fleet, FleetError, patiently};
+pub use fleet::{Answer, Files, Fleet, FleetError, Jobs, Plans, Results, patiently};
 pub use id::{AttemptId, BadName, Class, PlanId, RunToken};
 pub use job::{
-    ArchiveName, ArchiveRef, Commit, Dead, Graded, Lease, LeaseState, Left, Queue, Refusal,
-    ResultRecord, Revision, Standing, Stored, Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, DeadJob, GradingCounts, Lease, LeaseState, LeftJobs, Queue,
+    Refusal, ResultRecord, Revision, Standing, StoredResult, TidyCount, WorkerInfo,
 };
 pub use local::{LocalFleet, LocalTicket};
 pub use manifest::{Bundle, Manifest, ManifestError};
 pub use nats::{
-    Connect, Credentials, InitSettings, Made, NatsFleet, NatsTicket, OLDEST_SERVER,
+    Connect, Credentials, InitSettings, NatsFleet, NatsTicket, OLDEST_SERVER, StreamState,
     WORKER_PUBLISHES, server_config, without_login,
 };
 pub use plan::{CancelRevision, Caps, PlanEntry, PlanState, Times};
 pub use shared::SharedFolder;
-pub use status::{FleetStatus, PlanStatus, Shown, StatusReader};
+pub use status::{FleetStatus, PlanFilter, PlanStatus, StatusReader};
 pub use submit::{Submission, SubmitError, Submitted, submit};
 pub use worker::{Judges, OnWorkerEvent, Stopped, Worker, WorkerEvent, WorkerSettings};
+
+/// Who panicked while holding a lock left nothing half done: each of them guards one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

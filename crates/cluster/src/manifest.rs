@@ -75,7 +75,7 @@ pub enum ManifestError {
 
 /// A manifest with its files, ready to be sent.
 #[derive(Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedManifest {
     pub(crate) manifest_sha256: String,
     /// Everything to send, by SHA-256; the manifest comes last.
     pub(crate) files: Vec<(String, PathBuf)>,
@@ -114,7 +114,7 @@ impl Manifest {
         skill: &Path,
         workspace: &Path,
         version: u64,
-    ) -> Result<Packed, ManifestError> {
+    ) -> Result<PackedManifest, ManifestError> {
         let mut packer = Packer { folder: tempfile::tempdir()?, files: Vec::new() };
         let skill = fs_err::canonicalize(skill)?;
         let own = packer.skill(&skill)?;
@@ -211,12 +211,12 @@ impl Packer {
         self.bundle(workspace, &below, PathBuf::new()).map(Some)
     }
 
-    fn finish(mut self, manifest: &Manifest) -> Result<Packed, ManifestError> {
+    fn finish(mut self, manifest: &Manifest) -> Result<PackedManifest, ManifestError> {
         let file = self.folder.path().join("manifest.json");
         let text = serde_json::to_vec(manifest).map_err(std::io::Error::from)?;
         fs_err::write(&file, text)?;
         let (_, sha256) = measure(&file)?;
         self.files.push((sha256.clone(), file));
-        Ok(Packed { manifest_sha256: sha256, files: self.files, _folder: self.folder })
+        Ok(PackedManifest { manifest_sha256: sha256, files: self.files, _folder: self.folder })
     }
 }

@@ -1,14 +1,15 @@
 //! What is going on in a fleet, for people: workers, queues, what is done, how fast, how long still.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::fleet::{Fleet, FleetError};
 use crate::id::PlanId;
-use crate::job::{Queue, Revision, Standing, Stored, WorkerInfo};
+use crate::job::{Queue, Revision, Standing, StoredResult, WorkerInfo};
+use crate::lock;
 use crate::plan::{PlanEntry, PlanState, now};
 
 /// A plan that is over is shown for so long without being asked for.
@@ -66,7 +67,7 @@ pub struct PlanStatus {
 
 /// Which plans are looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum PlanFilter {
     /// Those that run, and those that were over within the last day.
     #[default]
     Current,
@@ -84,7 +85,7 @@ pub struct StatusReader {
 }
 
 impl FleetStatus {
-    pub async fn read<F: Fleet>(fleet: &F, shown: &Shown) -> Result<Self, FleetError> {
+    pub async fn read<F: Fleet>(fleet: &F, shown: &PlanFilter) -> Result<Self, FleetError> {
         StatusReader::default().read(fleet, shown).await
     }
 }
@@ -94,7 +95,7 @@ impl StatusReader {
     pub async fn read<F: Fleet>(
         &self,
         fleet: &F,
-        shown: &Shown,
+        shown: &PlanFilter,
     ) -> Result<FleetStatus, FleetError> {
         let workers = fleet.workers().await?;
         let mut known = fleet.plans().await?;
@@ -104,7 +105,7 @@ impl StatusReader {
         for (id, entry) in &known {
             if shown.includes(id, entry, now) {
                 plans.push(self.plan(fleet, id, entry, &workers).await?);
-            } else if *shown == Shown::Current {
+            } else if *shown == PlanFilter::Current {
                 plans_over += 1;
             }
         }
@@ -121,18 +122,18 @@ impl StatusReader {
         if entry.state == PlanState::Running {
             return PlanStatus::read(fleet, id, entry, workers).await;
         }
-        let known = self.over.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
+        let known = lock(&self.over).get(id).cloned();
         if let Some((_, status)) = known.filter(|(of, _)| of == entry) {
             return Ok(status);
         }
         let status = PlanStatus::read(fleet, id, entry, workers).await?;
-        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut over = lock(&self.over);
         over.insert(id.clone(), (entry.clone(), status.clone()));
         Ok(status)
     }
 }
 
-impl Shown {
+impl PlanFilter {
     fn includes(&self, id: &PlanId, entry: &PlanEntry, now: u64) -> bool {
         match self {
             Self::All => true,
@@ -174,7 +175,7 @@ impl Tally {
         Ok(tally)
     }
 
-    fn add(&mut self, queue: Queue, stored: &Stored) {
+    fn add(&mut self, queue: Queue, stored: &StoredResult) {
         match &stored.record.standing {
             Standing::Ran { reason, seconds, .. } => {
                 self.done += 1;

@@ -13,7 +13,7 @@ use skillgauge_run::iteration::Prepared;
 use crate::archive::SMALL;
 use crate::fleet::{Fleet, FleetError, patiently, while_passing};
 use crate::id::{Class, PlanId, RunToken};
-use crate::job::{Queue, Revision, Standing, Stored};
+use crate::job::{Queue, Revision, Standing, StoredResult};
 use crate::late::remove_late;
 use crate::manifest::{Manifest, ManifestError};
 use crate::plan::{Caps, PlanEntry, PlanState, Times, now};
@@ -131,7 +131,7 @@ async fn results<F: Fleet>(fleet: &F, id: &PlanId) -> Result<BTreeSet<RunToken>,
         let page = fleet.results(Queue::Runs, id, after).await?;
         let Some(last) = page.last() else { return Ok(found) };
         after = last.revision;
-        for Stored { token, record, .. } in page {
+        for StoredResult { token, record, .. } in page {
             if matches!(record.standing, Standing::Lost { .. }) {
                 fleet.forget(Queue::Runs, id, &token).await?;
             } else {

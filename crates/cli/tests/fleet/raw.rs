@@ -8,8 +8,8 @@ use async_nats::ConnectOptions;
 use async_nats::jetstream::Context;
 use futures_util::StreamExt as _;
 use skillgauge_cluster::{
-    ArchiveRef, Connect, Credentials, Fleet as _, NatsFleet, PlanId, Queue, ResultRecord, Revision,
-    Tidied,
+    ArchiveRef, Connect, Credentials, Files as _, NatsFleet, PlanId, Queue, ResultRecord,
+    Results as _, Revision, TidyCount,
 };
 
 /// A connection of the test's own.
@@ -112,7 +112,7 @@ impl Raw {
     }
 
     /// The janitor, for whom everything is old enough.
-    pub(crate) fn tidy(&self, id: &PlanId) -> Tidied {
+    pub(crate) fn tidy(&self, id: &PlanId) -> TidyCount {
         self.wait(self.fleet.tidy(id, Duration::ZERO)).unwrap()
     }
 }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use skillgauge_cluster::{
-    ArchiveRef, Fleet as _, PlanId, Queue, ResultRecord, RunToken, SmallArchive,
+    ArchiveRef, PlanId, Queue, ResultRecord, Results as _, RunToken, SmallArchive,
 };
 use skillgauge_core::package::{Links, UnpackLimits, pack_folder, unpack_folder};
 use skillgauge_core::plan::RunId;

@@ -17,7 +17,7 @@ use skillgauge_run::grade::{self, GradingFile};
 use super::CollectError;
 use crate::archive::make_way;
 use crate::fleet::{Fleet, FleetError};
-use crate::job::{ArchiveRef, Graded, ResultRecord, Standing};
+use crate::job::{ArchiveRef, GradingCounts, ResultRecord, Standing};
 
 /// The largest grading that is read.
 const MAX_GRADING: u64 = 64 << 20;
@@ -31,7 +31,7 @@ pub(super) struct Place {
 
 /// Files of a result that are not in their place yet.
 #[derive(Debug)]
-enum Fetched {
+enum Download {
     Run(PartialRun),
     /// In the place where its run was made: the run is home, so nobody is there.
     Grading(PartialRun),
@@ -39,7 +39,7 @@ enum Fetched {
 
 /// What of a result is here now.
 #[derive(Debug)]
-pub(super) enum Installed {
+pub(super) enum Arrival {
     /// The run, in its place.
     Run(Box<InstalledRun>),
     /// The grading, in the folder of its run.
@@ -55,7 +55,7 @@ pub(super) enum Installed {
 pub(super) struct InstalledRun {
     pub(super) record: RunRecord,
     /// The grading that came with it, or why it cannot be one.
-    pub(super) grading: Result<Option<Graded>, FleetError>,
+    pub(super) grading: Result<Option<GradingCounts>, FleetError>,
 }
 
 /// Fetches what a result points at and puts it into its place. Called again, it does the same again.
@@ -63,9 +63,9 @@ pub(super) async fn install<F: Fleet>(
     fleet: &F,
     place: Arc<Place>,
     result: ResultRecord,
-) -> Result<(ResultRecord, Installed), CollectError> {
+) -> Result<(ResultRecord, Arrival), CollectError> {
     if let Standing::Lost { .. } = result.standing {
-        return Ok((result, Installed::Nothing));
+        return Ok((result, Arrival::Nothing));
     }
     let fetched = match &result.archive {
         Some(archive) => place.fetch(fleet, &result, archive).await,
@@ -74,15 +74,13 @@ pub(super) async fn install<F: Fleet>(
     let fetched = match fetched {
         Ok(fetched) => fetched,
         Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
-            return Ok((result, Installed::Damaged(error)));
+            return Ok((result, Arrival::Damaged(error)));
         }
         Err(error) => return Err(error),
     };
     let installing = tokio::task::spawn_blocking(move || {
         let installed = match place.install(&result, fetched) {
-            Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
-                Installed::Damaged(error)
-            }
+            Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => Arrival::Damaged(error),
             other => other?,
         };
         Ok((result, installed))
@@ -100,24 +98,24 @@ impl Place {
         fleet: &F,
         result: &ResultRecord,
         archive: &ArchiveRef,
-    ) -> Result<Fetched, CollectError> {
+    ) -> Result<Download, CollectError> {
         let partial = self.iteration.begin_run(&result.run)?;
         let dir = partial.dir();
         archive.unpack(fleet, dir.root(), dir.root().parent().unwrap_or(dir.root())).await?;
         Ok(match result.standing {
-            Standing::Ran { .. } => Fetched::Run(partial),
-            Standing::Graded(_) | Standing::Lost { .. } => Fetched::Grading(partial),
+            Standing::Ran { .. } => Download::Run(partial),
+            Standing::Graded(_) | Standing::Lost { .. } => Download::Grading(partial),
         })
     }
 
-    fn install(&self, result: &ResultRecord, fetched: Fetched) -> Result<Installed, CollectError> {
+    fn install(&self, result: &ResultRecord, fetched: Download) -> Result<Arrival, CollectError> {
         match fetched {
-            Fetched::Run(partial) => {
-                self.run(result, partial).map(|run| Installed::Run(Box::new(run)))
+            Download::Run(partial) => {
+                self.run(result, partial).map(|run| Arrival::Run(Box::new(run)))
             }
-            Fetched::Grading(partial) => {
+            Download::Grading(partial) => {
                 let made = partial.dir();
-                let installed = self.grading(&result.run, &made).map(|()| Installed::Grading);
+                let installed = self.grading(&result.run, &made).map(|()| Arrival::Grading);
                 // What stays is removed before anything else is put there.
                 let _ = fs_err::remove_dir_all(made.root());
                 installed

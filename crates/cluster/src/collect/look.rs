@@ -49,10 +49,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::job::Left;
+    use crate::job::LeftJobs;
 
     fn worker(name: &str, grade_slots: u32, left: Option<&PlanId>) -> WorkerInfo {
-        let left = left.map(|plan| Left {
+        let left = left.map(|plan| LeftJobs {
             queue: Queue::Grades,
             plan: plan.clone(),
             why: "there is no key".to_owned(),

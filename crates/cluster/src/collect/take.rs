@@ -7,11 +7,11 @@ use skillgauge_core::plan::RunId;
 use skillgauge_format::Number;
 use skillgauge_run::iteration::IterationEvent;
 
-use super::install::{Installed, InstalledRun, install};
+use super::install::{Arrival, InstalledRun, install};
 use super::{CollectError, Collection};
 use crate::fleet::Fleet;
 use crate::id::RunToken;
-use crate::job::{Graded, Queue, ResultRecord, Standing, Stored};
+use crate::job::{GradingCounts, Queue, ResultRecord, Standing, StoredResult};
 use crate::plan::PlanState;
 
 /// So many results are brought home at the same time.
@@ -77,8 +77,8 @@ impl<F: Fleet> Collection<'_, F> {
     }
 
     /// Whether a result tells something that is not known here.
-    fn is_new(&self, queue: Queue, stored: &Stored) -> bool {
-        let Stored { token, record, .. } = stored;
+    fn is_new(&self, queue: Queue, stored: &StoredResult) -> bool {
+        let StoredResult { token, record, .. } = stored;
         let run = &record.run;
         // Somebody else's key: not of this plan, or not of this run, whatever it says.
         self.tokens.get(token) == Some(run)
@@ -99,35 +99,35 @@ impl<F: Fleet> Collection<'_, F> {
         &mut self,
         queue: Queue,
         record: &ResultRecord,
-        installed: Installed,
+        installed: Arrival,
     ) -> Result<Option<RunId>, CollectError> {
         let (id, token) = (record.run.clone(), RunToken::of(&self.id, &record.run));
         match (installed, &record.standing, queue) {
-            (Installed::Run(run), _, _) => return self.note_run(record, *run),
-            (Installed::Grading, Standing::Graded(graded), _) => {
+            (Arrival::Run(run), _, _) => return self.note_run(record, *run),
+            (Arrival::Grading, Standing::Graded(graded), _) => {
                 self.note_grading(record, graded)?;
             }
-            (Installed::Damaged(error), _, Queue::Runs) => {
+            (Arrival::Damaged(error), _, Queue::Runs) => {
                 self.trouble(&format!("{id} is run again: {error}"));
                 self.fleet.forget(queue, &self.id, &token).await?;
             }
-            (Installed::Damaged(error), _, Queue::Grades) => {
+            (Arrival::Damaged(error), _, Queue::Grades) => {
                 self.trouble(&format!("{id} is graded again: {error}"));
                 self.fleet.forget(queue, &self.id, &token).await?;
             }
-            (Installed::Nothing, Standing::Lost { why }, Queue::Runs) => {
+            (Arrival::Nothing, Standing::Lost { why }, Queue::Runs) => {
                 if self.lost.insert(id.clone(), why.clone()).is_none() {
                     let message = why.clone();
                     self.teller.tell(&IterationEvent::RunLost { id, message })?;
                 }
             }
-            (Installed::Nothing, Standing::Lost { why }, Queue::Grades) => {
+            (Arrival::Nothing, Standing::Lost { why }, Queue::Grades) => {
                 if self.not_graded.insert(id.clone(), why.clone()).is_none() {
                     let message = why.clone();
                     self.teller.tell(&IterationEvent::NotGraded { id, message })?;
                 }
             }
-            (Installed::Grading | Installed::Nothing, _, _) => {}
+            (Arrival::Grading | Arrival::Nothing, _, _) => {}
         }
         Ok(None)
     }
@@ -168,8 +168,12 @@ impl<F: Fleet> Collection<'_, F> {
         Ok(Some(run.clone()))
     }
 
-    fn note_grading(&mut self, result: &ResultRecord, graded: &Graded) -> Result<(), CollectError> {
-        let Graded { passed, total, gated, judge_errors, cost_usd, calls } = *graded;
+    fn note_grading(
+        &mut self,
+        result: &ResultRecord,
+        graded: &GradingCounts,
+    ) -> Result<(), CollectError> {
+        let GradingCounts { passed, total, gated, judge_errors, cost_usd, calls } = *graded;
         let id = result.run.clone();
         self.graded.insert(id.clone());
         self.not_graded.remove(&id);

@@ -5,7 +5,7 @@ mod state;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -13,15 +13,16 @@ use skillgauge_core::plan::RunId;
 use skillgauge_core::text::hex;
 use tokio::sync::Notify;
 
-use self::state::{Key, Queued, State};
+use self::state::{Key, LocalJob, State};
 use crate::bell::Bell;
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Files, FleetError, Jobs, Plans, Results};
 use crate::id::{AttemptId, Class, PlanId, RunToken};
 use crate::job::{
-    ArchiveName, ArchiveRef, Commit, Dead, Lease, LeaseState, Queue, Receipt, Refusal,
-    ResultRecord, Revision, Stored, Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Commit, DeadJob, Lease, LeaseState, Queue, Receipt, Refusal,
+    ResultRecord, Revision, StoredResult, TidyCount, WorkerInfo,
 };
 use crate::late::remove_late;
+use crate::lock;
 use crate::plan::{CancelRevision, PlanEntry, PlanState, now};
 
 /// So many results are given at a time.
@@ -57,7 +58,7 @@ impl LocalFleet {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn take(
@@ -101,9 +102,7 @@ impl LocalFleet {
     }
 }
 
-impl Fleet for LocalFleet {
-    type Ticket = LocalTicket;
-
+impl Plans for LocalFleet {
     async fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> Result<(), FleetError> {
         self.state().plans.insert(id.clone(), entry.clone());
         self.changed.notify_waiters();
@@ -134,10 +133,6 @@ impl Fleet for LocalFleet {
         Ok(self.state().plans.iter().map(|(id, entry)| (id.clone(), entry.clone())).collect())
     }
 
-    async fn open_queues(&self, _: &PlanId, _: &PlanEntry) -> Result<(), FleetError> {
-        Ok(())
-    }
-
     async fn end_plan(&self, id: &PlanId, end: PlanState) -> Result<(), FleetError> {
         let mut state = self.state();
         let last = Revision(state.revision);
@@ -151,6 +146,24 @@ impl Fleet for LocalFleet {
         }
         state.jobs.retain(|key, _| key.1 != *id);
         self.plans_changed.ring();
+        Ok(())
+    }
+
+    async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
+        let seen = WorkerInfo { seen: Some(now()), ..worker.clone() };
+        self.state().workers.insert(worker.name.clone(), seen);
+        Ok(())
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
+        Ok(self.state().workers.values().cloned().collect())
+    }
+}
+
+impl Jobs for LocalFleet {
+    type Ticket = LocalTicket;
+
+    async fn open_queues(&self, _: &PlanId, _: &PlanEntry) -> Result<(), FleetError> {
         Ok(())
     }
 
@@ -170,7 +183,7 @@ impl Fleet for LocalFleet {
             }
             state.order += 1;
             let (order, ready) = (state.order, Instant::now());
-            let job = Queued { run: run.clone(), order, delivered: 0, ready, leased: None };
+            let job = LocalJob { run: run.clone(), order, delivered: 0, ready, leased: None };
             state.jobs.insert(key, job);
             new += 1;
         }
@@ -259,7 +272,9 @@ impl Fleet for LocalFleet {
         }
         Ok(())
     }
+}
 
+impl Files for LocalFleet {
     async fn put_input(&self, sha256: &str, file: &Path) -> Result<bool, FleetError> {
         let place = self.input_place(sha256);
         if place.is_file() {
@@ -288,6 +303,31 @@ impl Fleet for LocalFleet {
         Ok(fs_err::remove_file(self.archive_place(&archive.name))?)
     }
 
+    async fn tidy(&self, id: &PlanId, grace: Duration) -> Result<TidyCount, FleetError> {
+        let late = remove_late(self, id).await?;
+        let wanted: BTreeSet<PathBuf> = {
+            let state = self.state();
+            let archives =
+                state.results.values().filter_map(|stored| stored.record.archive.as_ref());
+            archives.map(|archive| self.archive_place(&archive.name)).collect()
+        };
+        let prefix = format!("{id}+");
+        let mut count = TidyCount { late, ..TidyCount::default() };
+        for entry in fs_err::read_dir(self.folder.join("archives")).into_iter().flatten().flatten()
+        {
+            let is_ours = entry.file_name().to_string_lossy().starts_with(&prefix);
+            let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
+            let is_old = matches!(age, Ok(Ok(age)) if age >= grace);
+            if is_ours && is_old && !wanted.contains(&entry.path()) {
+                fs_err::remove_file(entry.path())?;
+                count.archives += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+impl Results for LocalFleet {
     async fn commit(
         &self,
         queue: Queue,
@@ -304,7 +344,7 @@ impl Fleet for LocalFleet {
         state.revision += 1;
         let revision = Revision(state.revision);
         let (token, time, record) = (key.2.clone(), now(), record.clone());
-        state.results.insert(key, Stored { revision, token, time, record });
+        state.results.insert(key, StoredResult { revision, token, time, record });
         Ok(Commit::Won)
     }
 
@@ -324,10 +364,10 @@ impl Fleet for LocalFleet {
         queue: Queue,
         id: &PlanId,
         after: Revision,
-    ) -> Result<Vec<Stored>, FleetError> {
+    ) -> Result<Vec<StoredResult>, FleetError> {
         let state = self.state();
         let ours = state.results.iter().filter(|(key, _)| key.0 == queue && key.1 == *id);
-        let mut found: Vec<Stored> =
+        let mut found: Vec<StoredResult> =
             ours.map(|(_, stored)| stored.clone()).filter(|it| it.revision > after).collect();
         found.sort_by_key(|stored| stored.revision);
         found.truncate(PAGE);
@@ -348,12 +388,12 @@ impl Fleet for LocalFleet {
         Ok(())
     }
 
-    async fn dead(&self, id: &PlanId) -> Result<Vec<Dead>, FleetError> {
+    async fn dead(&self, id: &PlanId) -> Result<Vec<DeadJob>, FleetError> {
         let mut state = self.state();
         state.expire();
         let ours = state.dead.iter().filter(|(key, _)| key.1 == *id);
         let receipt = Receipt { plan: Some(id.clone()), ..Receipt::default() };
-        let told = |(key, why): (&Key, &String)| Dead {
+        let told = |(key, why): (&Key, &String)| DeadJob {
             queue: key.0,
             token: key.2.clone(),
             why: why.clone(),
@@ -362,44 +402,11 @@ impl Fleet for LocalFleet {
         Ok(ours.map(told).collect())
     }
 
-    async fn bury(&self, dead: &Dead) -> Result<(), FleetError> {
+    async fn bury(&self, dead: &DeadJob) -> Result<(), FleetError> {
         if let Some(plan) = &dead.receipt.plan {
             self.state().dead.remove(&(dead.queue, plan.clone(), dead.token.clone()));
         }
         Ok(())
-    }
-
-    async fn tidy(&self, id: &PlanId, grace: Duration) -> Result<Tidied, FleetError> {
-        let late = remove_late(self, id).await?;
-        let wanted: BTreeSet<PathBuf> = {
-            let state = self.state();
-            let archives =
-                state.results.values().filter_map(|stored| stored.record.archive.as_ref());
-            archives.map(|archive| self.archive_place(&archive.name)).collect()
-        };
-        let prefix = format!("{id}+");
-        let mut tidied = Tidied { late, ..Tidied::default() };
-        for entry in fs_err::read_dir(self.folder.join("archives")).into_iter().flatten().flatten()
-        {
-            let is_ours = entry.file_name().to_string_lossy().starts_with(&prefix);
-            let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
-            let is_old = matches!(age, Ok(Ok(age)) if age >= grace);
-            if is_ours && is_old && !wanted.contains(&entry.path()) {
-                fs_err::remove_file(entry.path())?;
-                tidied.archives += 1;
-            }
-        }
-        Ok(tidied)
-    }
-
-    async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
-        let seen = WorkerInfo { seen: Some(now()), ..worker.clone() };
-        self.state().workers.insert(worker.name.clone(), seen);
-        Ok(())
-    }
-
-    async fn workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
-        Ok(self.state().workers.values().cloned().collect())
     }
 }
 

@@ -7,7 +7,7 @@ use skillgauge_core::plan::RunId;
 
 use super::LocalTicket;
 use crate::id::{Class, PlanId, RunToken};
-use crate::job::{Queue, Stored, WorkerInfo};
+use crate::job::{Queue, StoredResult, WorkerInfo};
 use crate::plan::{PlanEntry, PlanState};
 
 /// A job or its result.
@@ -17,10 +17,10 @@ pub(super) type Key = (Queue, PlanId, RunToken);
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) plans: BTreeMap<PlanId, PlanEntry>,
-    pub(super) jobs: BTreeMap<Key, Queued>,
+    pub(super) jobs: BTreeMap<Key, LocalJob>,
     /// In the order in which jobs were queued.
     pub(super) order: u64,
-    pub(super) results: BTreeMap<Key, Stored>,
+    pub(super) results: BTreeMap<Key, StoredResult>,
     pub(super) revision: u64,
     pub(super) dead: BTreeMap<Key, String>,
     /// How many rings somebody who waits for results has heard.
@@ -31,7 +31,7 @@ pub(super) struct State {
 
 /// A job that waits or is under way.
 #[derive(Debug)]
-pub(super) struct Queued {
+pub(super) struct LocalJob {
     pub(super) run: RunId,
     pub(super) order: u64,
     pub(super) delivered: u32,
@@ -40,7 +40,7 @@ pub(super) struct Queued {
     pub(super) leased: Option<(u64, Instant)>,
 }
 
-impl Queued {
+impl LocalJob {
     pub(super) fn is_free(&self, now: Instant) -> bool {
         self.leased.is_none() && self.ready <= now
     }
@@ -77,7 +77,7 @@ impl State {
     ) -> Option<PlanId> {
         let now = Instant::now();
         let busy = |plan: &PlanId| {
-            let leased = |(key, job): &(&Key, &Queued)| {
+            let leased = |(key, job): &(&Key, &LocalJob)| {
                 key.0 == queue && key.1 == *plan && job.leased.is_some()
             };
             u32::try_from(self.jobs.iter().filter(leased).count()).unwrap_or(u32::MAX)
@@ -103,7 +103,7 @@ impl State {
     }
 
     /// The job of a lease that still is this lease's.
-    pub(super) fn held(&mut self, ticket: &LocalTicket) -> Option<&mut Queued> {
+    pub(super) fn held(&mut self, ticket: &LocalTicket) -> Option<&mut LocalJob> {
         let job = self.jobs.get_mut(&ticket.key)?;
         job.leased.is_some_and(|(number, _)| number == ticket.number).then_some(job)
     }

@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use serde_json::json;
 
 use super::NatsFleet;
-use super::name::Kept;
+use super::name::Bucket;
 use crate::fleet::FleetError;
 
 /// So many messages at a time.
@@ -22,7 +22,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// A message, or what it says.
 #[derive(Debug)]
-pub(super) struct Found<T> {
+pub(super) struct Entry<T> {
     /// Its place in the stream.
     pub(super) at: u64,
     pub(super) subject: String,
@@ -31,7 +31,7 @@ pub(super) struct Found<T> {
     pub(super) value: T,
 }
 
-impl<T> Found<T> {
+impl<T> Entry<T> {
     /// The last part of its subject.
     pub(super) fn token(&self) -> &str {
         self.subject.rsplit('.').next().unwrap_or_default()
@@ -40,7 +40,7 @@ impl<T> Found<T> {
 
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    pub(super) messages: Vec<Found<Bytes>>,
+    pub(super) messages: Vec<Entry<Bytes>>,
     /// Whether there are no more now.
     pub(super) is_last: bool,
 }
@@ -49,14 +49,14 @@ impl NatsFleet {
     /// Messages of a subject after a place in the stream.
     pub(super) async fn read_batch(
         &self,
-        kept: Kept,
+        bucket: Bucket,
         subject: &str,
         after: u64,
         most: usize,
     ) -> Result<Batch, FleetError> {
         let failed = |reason: &str| {
             let reason = io::Error::other(reason.to_owned());
-            self.failed("reading a bucket", kept, &reason)
+            self.failed("reading a bucket", bucket, &reason)
         };
         let inbox = self.client.new_inbox();
         let mut replies = match self.client.subscribe(inbox.clone()).await {
@@ -69,7 +69,7 @@ impl NatsFleet {
             "batch": most.min(MOST),
             "max_bytes": MAX_BYTES,
         });
-        let api = format!("$JS.API.DIRECT.GET.{}", kept.stream());
+        let api = format!("$JS.API.DIRECT.GET.{}", bucket.stream());
         let sent = self.client.publish_with_reply(api, inbox, asked.to_string().into()).await;
         sent.map_err(|error| failed(&error.to_string()))?;
         let mut batch = Batch::default();
@@ -86,7 +86,7 @@ impl NatsFleet {
                     let is_last = is_last.ok_or_else(|| failed("a batch that had nothing"))?;
                     return Ok(Batch { is_last, ..batch });
                 }
-                Some(StatusCode::NO_RESPONDERS) => return Err(self.absent(kept).await),
+                Some(StatusCode::NO_RESPONDERS) => return Err(self.absent(bucket).await),
                 Some(status) if status != StatusCode::OK => {
                     let said = message.description.as_deref().unwrap_or_default();
                     return Err(failed(&format!("{status} {said}")));
@@ -99,7 +99,7 @@ impl NatsFleet {
             };
             let time = header("Nats-Time-Stamp").map_or(0, |text| milliseconds(text.as_str()));
             let subject = subject.to_string();
-            batch.messages.push(Found { at, subject, time, value: message.payload });
+            batch.messages.push(Entry { at, subject, time, value: message.payload });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
@@ -13,8 +13,9 @@ use skillgauge_core::text::chain;
 use skillgauge_core::time::timestamp;
 use skillgauge_run::model::Secret;
 
-use super::name::{Kept, plan_news};
+use super::name::{Bucket, plan_news};
 use crate::fleet::FleetError;
+use crate::lock;
 
 /// A server that does not answer within this is not there.
 const FIRST: Duration = Duration::from_secs(10);
@@ -63,22 +64,22 @@ impl fmt::Debug for Connect {
 
 /// What the server said that no answer carries.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heard(Arc<Mutex<Said>>);
+pub(super) struct Notices(Arc<Mutex<NoticeState>>);
 
 #[derive(Debug, Default)]
-struct Said {
+struct NoticeState {
     denied: Option<(Instant, String)>,
     /// The login ran out while we were there, and the server hung up.
     is_expired: bool,
 }
 
-impl Heard {
+impl Notices {
     fn hear(&self, event: &Event) {
         let Event::ServerError(ServerError::Other(message)) = event else { return };
         // A login that may not hear of plans at once looks for them, as it always does.
         let is_needed = !message.contains(&format!("\"{}\"", plan_news("*")));
         let lower = message.to_ascii_lowercase();
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = lock(&self.0);
         if is_needed && lower.contains("permissions violation") {
             // One that explains everything is not replaced by one that explains a part.
             let is_deaf = said.denied.as_ref().is_some_and(|(_, message)| message.contains(INBOX));
@@ -92,13 +93,13 @@ impl Heard {
 
     /// Whether the login ran out meanwhile.
     pub(super) fn is_expired(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_expired
+        lock(&self.0).is_expired
     }
 
     /// Waits until something is denied.
     pub(super) async fn denial(&self) -> String {
         loop {
-            let said = self.0.lock().unwrap_or_else(PoisonError::into_inner).denied.clone();
+            let said = lock(&self.0).denied.clone();
             if let Some((_, message)) = said {
                 return message;
             }
@@ -108,11 +109,11 @@ impl Heard {
 
     /// What was denied lately and explains why something does not work here. Told as often as it is asked for: several
     /// tasks ask, and each must know. A login that may not hear its own answers never hears any.
-    pub(super) fn denied(&self, kept: Kept) -> Option<String> {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn denied(&self, bucket: Bucket) -> Option<String> {
+        let said = lock(&self.0);
         let (time, message) = said.denied.as_ref()?;
         let is_deaf = message.contains(INBOX);
-        let is_about = message.contains(kept.bucket()) && time.elapsed() < RECENT;
+        let is_about = message.contains(bucket.short()) && time.elapsed() < RECENT;
         (is_deaf || is_about).then(|| message.clone())
     }
 }
@@ -123,10 +124,10 @@ impl Connect {
         without_login(&self.url)
     }
 
-    pub(super) async fn open(&self) -> Result<(Client, Heard), FleetError> {
+    pub(super) async fn open(&self) -> Result<(Client, Notices), FleetError> {
         let addresses = self.addresses()?;
         let is_tls = addresses.iter().any(|address| address.starts_with("tls://"));
-        let heard = Heard::default();
+        let heard = Notices::default();
         let listener = heard.clone();
         let mut options = self
             .login()?
@@ -149,7 +150,7 @@ impl Connect {
             Ok(Ok(client)) => Ok((client, heard)),
             Ok(Err(error)) => Err(match error.kind() {
                 ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
-                    self.refused()
+                    self.login_error()
                 }
                 kind => {
                     let (url, reason) = (self.shown(), without_login(&chain(&error)));
@@ -166,7 +167,7 @@ impl Connect {
     }
 
     /// Why a login is refused. The server tells nobody, but a JWT says until when it is good.
-    fn refused(&self) -> FleetError {
+    fn login_error(&self) -> FleetError {
         let url = self.shown();
         let until = match &self.credentials {
             Credentials::File(file) => {

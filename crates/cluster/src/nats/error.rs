@@ -2,14 +2,14 @@
 //!
 //! Error 10077 of the server means that a job is queued already, that the queue is full, or that a bucket is; only its
 //! text tells. A denied request looks like a timeout; what the server said about it comes by another way, see
-//! [`super::connect::Heard`].
+//! [`super::connect::Notices`].
 
 use std::error::Error;
 
 use skillgauge_core::text::chain;
 
 use super::NatsFleet;
-use super::name::Kept;
+use super::name::Bucket;
 use crate::fleet::FleetError;
 
 /// What a server says that is alone, or has too few others.
@@ -17,7 +17,7 @@ const TOO_FEW: [&str; 2] = ["replicas > 1 not supported", "no suitable peers"];
 
 /// What a refused publication means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum Rejection {
     /// The job is queued already.
     ThereAlready,
     /// The queue or the bucket is full.
@@ -26,17 +26,17 @@ pub(super) enum Refused {
 }
 
 /// Reads the text of an error of a publication.
-pub(super) fn refused(text: &str) -> Refused {
+pub(super) fn rejection(text: &str) -> Rejection {
     if text.contains("maximum messages per subject exceeded") {
-        Refused::ThereAlready
+        Rejection::ThereAlready
     } else if text.contains("maximum bytes exceeded")
         || text.contains("maximum messages exceeded")
         || text.contains("insufficient resources")
         || text.contains("insufficient storage")
     {
-        Refused::Full
+        Rejection::Full
     } else {
-        Refused::Other
+        Rejection::Other
     }
 }
 
@@ -45,14 +45,14 @@ impl NatsFleet {
     pub(super) fn failed(
         &self,
         action: &'static str,
-        kept: Kept,
+        bucket: Bucket,
         error: &(dyn Error + 'static),
     ) -> FleetError {
         let reason = chain(error);
         if self.heard.is_expired() {
             return FleetError::Expired { url: self.url.clone(), since: None };
         }
-        if let Some(message) = self.heard.denied(kept) {
+        if let Some(message) = self.heard.denied(bucket) {
             return FleetError::Denied { message };
         }
         let is_away = reason.contains("no responders") || reason.contains("jetstream unavailable");
@@ -61,30 +61,30 @@ impl NatsFleet {
             return FleetError::Connect { url: self.url.clone(), reason };
         }
         if reason.contains("stream not found") || reason.contains("no stream found") {
-            return FleetError::NotReady { object: kept.stream().to_owned() };
+            return FleetError::NotReady { object: bucket.stream().to_owned() };
         }
         if TOO_FEW.iter().any(|text| reason.contains(text)) {
-            return FleetError::Replicas { object: kept.stream().to_owned() };
+            return FleetError::Replicas { object: bucket.stream().to_owned() };
         }
-        if refused(&reason) == Refused::Full {
-            return FleetError::Full { object: kept.stream().to_owned() };
+        if rejection(&reason) == Rejection::Full {
+            return FleetError::Full { object: bucket.stream().to_owned() };
         }
         FleetError::Server { action, reason }
     }
 
     /// Why nobody answers for a bucket: it was never made, or its leader is away. What workers report may be absent, and
     /// a worker's login may not ask about it.
-    pub(super) async fn absent(&self, kept: Kept) -> FleetError {
-        let object = kept.stream().to_owned();
-        if kept == Kept::Status {
+    pub(super) async fn absent(&self, bucket: Bucket) -> FleetError {
+        let object = bucket.stream().to_owned();
+        if bucket == Bucket::Status {
             return FleetError::NotReady { object };
         }
-        match self.js.get_stream(kept.stream()).await {
+        match self.js.get_stream(bucket.stream()).await {
             Ok(_) => {
                 let reason = "nobody answers for it now".to_owned();
                 FleetError::Server { action: "reading a bucket", reason }
             }
-            Err(error) => self.failed("reading a bucket", kept, &error),
+            Err(error) => self.failed("reading a bucket", bucket, &error),
         }
     }
 }
@@ -96,9 +96,12 @@ mod tests {
     #[test]
     fn one_number_means_three_things() {
         let text = |what: &str| format!("JetStream error: 503 (code 10077): {what}");
-        assert_eq!(refused(&text("maximum messages per subject exceeded")), Refused::ThereAlready);
-        assert_eq!(refused(&text("maximum messages exceeded")), Refused::Full);
-        assert_eq!(refused(&text("maximum bytes exceeded")), Refused::Full);
-        assert_eq!(refused("timed out"), Refused::Other);
+        assert_eq!(
+            rejection(&text("maximum messages per subject exceeded")),
+            Rejection::ThereAlready
+        );
+        assert_eq!(rejection(&text("maximum messages exceeded")), Rejection::Full);
+        assert_eq!(rejection(&text("maximum bytes exceeded")), Rejection::Full);
+        assert_eq!(rejection("timed out"), Rejection::Other);
     }
 }

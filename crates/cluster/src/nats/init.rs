@@ -8,7 +8,7 @@ use async_nats::jetstream::stream::StorageType;
 use serde_json::Value;
 
 use super::NatsFleet;
-use super::name::Kept;
+use super::name::Bucket;
 use crate::fleet::FleetError;
 
 /// The oldest server that keeps all settings.
@@ -34,7 +34,7 @@ impl Default for InitSettings {
 
 /// A stream that is there now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct StreamState {
     pub stream: String,
     /// How many servers have a copy.
     pub replicas: usize,
@@ -84,19 +84,19 @@ impl NatsFleet {
 
     /// Refuses a server on which nobody has called `init`, before anything is begun for it.
     pub async fn check_ready(&self) -> Result<(), FleetError> {
-        let kept = Kept::Plans;
-        let found = self.js.get_stream(kept.stream()).await;
-        found.map(|_| ()).map_err(|error| self.failed("looking at a stream", kept, &error))
+        let bucket = Bucket::Plans;
+        let found = self.js.get_stream(bucket.stream()).await;
+        found.map(|_| ()).map_err(|error| self.failed("looking at a stream", bucket, &error))
     }
 
     /// Makes all streams, or changes those that are there.
-    pub async fn init(&self, settings: &InitSettings) -> Result<Vec<Made>, FleetError> {
+    pub async fn init(&self, settings: &InitSettings) -> Result<Vec<StreamState>, FleetError> {
         let mut made = Vec::new();
-        for kept in Kept::ALL {
-            if kept == Kept::Status {
+        for bucket in Bucket::ALL {
+            if bucket == Bucket::Status {
                 self.remove_forgetful_status().await?;
             }
-            made.push(self.make(kept, settings).await?);
+            made.push(self.make(bucket, settings).await?);
         }
         Ok(made)
     }
@@ -104,41 +104,45 @@ impl NatsFleet {
     /// Earlier versions kept what workers report in memory, and a stream cannot be moved from there. What is in it is at
     /// most two minutes old, and workers tell it again within seconds.
     async fn remove_forgetful_status(&self) -> Result<(), FleetError> {
-        let name = Kept::Status.stream();
+        let name = Bucket::Status.stream();
         let Ok(stream) = self.js.get_stream(name).await else { return Ok(()) };
         if stream.cached_info().config.storage == StorageType::Memory {
             let removed = self.js.delete_stream(name).await;
-            removed.map_err(|error| self.failed("removing a stream", Kept::Status, &error))?;
+            removed.map_err(|error| self.failed("removing a stream", Bucket::Status, &error))?;
         }
         Ok(())
     }
 
     /// Makes a stream that is not there with the settings that its neighbours have.
-    pub(super) async fn make_missing(&self, kept: Kept) -> Result<(), FleetError> {
-        if self.js.get_stream(kept.stream()).await.is_ok() {
+    pub(super) async fn make_missing(&self, bucket: Bucket) -> Result<(), FleetError> {
+        if self.js.get_stream(bucket.stream()).await.is_ok() {
             return Ok(());
         }
-        let plans = self.js.get_stream(Kept::Plans.stream()).await;
+        let plans = self.js.get_stream(Bucket::Plans.stream()).await;
         let plans =
-            plans.map_err(|error| self.failed("looking at a stream", Kept::Plans, &error))?;
+            plans.map_err(|error| self.failed("looking at a stream", Bucket::Plans, &error))?;
         let replicas = plans.cached_info().config.num_replicas;
-        self.make(kept, &InitSettings { replicas, max_bytes: None }).await.map(|_| ())
+        self.make(bucket, &InitSettings { replicas, max_bytes: None }).await.map(|_| ())
     }
 
-    async fn make(&self, kept: Kept, settings: &InitSettings) -> Result<Made, FleetError> {
-        let asked = kept.config(settings);
+    async fn make(
+        &self,
+        bucket: Bucket,
+        settings: &InitSettings,
+    ) -> Result<StreamState, FleetError> {
+        let asked = bucket.config(settings);
         let info = self.js.create_or_update_stream(asked.clone()).await;
-        let info = info.map_err(|error| self.failed("making a stream", kept, &error))?;
+        let info = info.map_err(|error| self.failed("making a stream", bucket, &error))?;
         let mut differences = differences(&to_value(&asked), &to_value(&info.config));
         // What is not asked for is not sent, so it is not compared either.
         if info.config.allow_rollup && !asked.allow_rollup {
             differences.push("allow_rollup_hdrs is true instead of false".to_owned());
         }
         if !differences.is_empty() {
-            let object = kept.stream().to_owned();
+            let object = bucket.stream().to_owned();
             return Err(FleetError::StoredDifferently { object, differences });
         }
-        Ok(Made {
+        Ok(StreamState {
             stream: info.config.name,
             replicas: info.config.num_replicas,
             messages: info.state.messages,

@@ -22,7 +22,7 @@ const MAX_JOB_BYTES: i32 = 64 << 10;
 const MAX_CONSUMERS: i32 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kept {
+pub(super) enum Bucket {
     Runs,
     Grades,
     Dead,
@@ -42,7 +42,7 @@ enum Use {
     Objects { age: Duration, bytes: i64 },
 }
 
-impl Kept {
+impl Bucket {
     pub(super) const ALL: [Self; 9] = [
         Self::Runs,
         Self::Grades,
@@ -71,7 +71,7 @@ impl Kept {
     }
 
     /// The bucket's name, or the stream's own.
-    const fn short(self) -> &'static str {
+    pub(super) const fn short(self) -> &'static str {
         match self {
             Self::Runs => "SG_RUNS",
             Self::Grades => "SG_GRADES",
@@ -110,10 +110,6 @@ impl Kept {
     /// The subject of an object's description, by its encoded name.
     pub(super) fn object(self, encoded: &str) -> String {
         format!("$O.{}.M.{encoded}", self.short())
-    }
-
-    pub(super) const fn bucket(self) -> &'static str {
-        self.short()
     }
 
     fn usage(self, settings: &InitSettings) -> Use {
@@ -203,7 +199,7 @@ fn kind(queue: Queue) -> &'static str {
 
 /// The subject of advisories about a consumer.
 pub(super) fn advisory(what: &str, queue: Queue, consumer: &str) -> String {
-    let stream = Kept::jobs(queue).stream();
+    let stream = Bucket::jobs(queue).stream();
     format!("$JS.EVENT.ADVISORY.CONSUMER.{what}.{stream}.{consumer}")
 }
 
@@ -223,7 +219,7 @@ pub(super) fn consumer(class: &Class, plan: &PlanId) -> String {
 
 /// The subject of the acknowledgements of a plan's jobs.
 pub(super) fn acknowledgements(queue: Queue, class: &Class, plan: &PlanId) -> String {
-    format!("$JS.ACK.{}.{}.>", Kept::jobs(queue).stream(), consumer(class, plan))
+    format!("$JS.ACK.{}.{}.>", Bucket::jobs(queue).stream(), consumer(class, plan))
 }
 
 /// The subject on which workers hear that a plan has changed; `*` for all plans.

@@ -4,7 +4,7 @@
 //! listens to the acknowledgements of its plan's jobs: a worker sends them when the result is stored, to the server, and
 //! so nobody has to send anything for the coordinator. What is missed is found at the next look.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -14,6 +14,7 @@ use super::name::{acknowledgements, plan_news};
 use crate::bell::Bell;
 use crate::id::PlanId;
 use crate::job::Queue;
+use crate::lock;
 use crate::plan::PlanEntry;
 
 /// What an acknowledgement says when the job is done; a worker that is still at it says something else.
@@ -31,7 +32,7 @@ impl NatsFleet {
     /// How often plans have changed since this is listened to.
     pub(super) async fn plan_changes(&self) -> Arc<Bell> {
         let bell = {
-            let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut news = lock(&self.news);
             if let Some(bell) = &news.plans {
                 return Arc::clone(bell);
             }
@@ -41,14 +42,9 @@ impl NatsFleet {
         bell
     }
 
-    pub(super) async fn wait_for_plans(&self, wait: Duration) {
-        let bell = self.plan_changes().await;
-        bell.wait_after(bell.rings(), wait).await;
-    }
-
     pub(super) async fn wait_for_results(&self, id: &PlanId, entry: &PlanEntry, wait: Duration) {
         let (bell, heard, is_new) = {
-            let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut news = lock(&self.news);
             match &news.results {
                 Some((of, bell, heard)) if of == id => (Arc::clone(bell), *heard, false),
                 _ => {
@@ -65,7 +61,7 @@ impl NatsFleet {
             }
         }
         bell.wait_after(heard, wait).await;
-        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut news = lock(&self.news);
         if let Some((_, bell, heard)) = news.results.as_mut().filter(|(of, _, _)| of == id) {
             *heard = bell.rings();
         }

@@ -19,12 +19,15 @@ use sha2::{Digest as _, Sha256};
 use skillgauge_core::text::{chain, hex};
 
 use super::NatsFleet;
-use super::error::{Refused, refused};
-use super::name::{INPUTS_KEPT, Kept};
+use super::error::{Rejection, rejection};
+use super::name::{Bucket, INPUTS_KEPT};
 use crate::fail_point::FailPoint;
-use crate::fleet::FleetError;
+use crate::fleet::{Files, FleetError, Results as _};
 use crate::id::{AttemptId, PlanId};
-use crate::job::{Queue, Tidied};
+use crate::job::{ArchiveName, ArchiveRef, Queue, TidyCount};
+use crate::late::remove_late;
+use crate::local::measure;
+use crate::shared::SharedFolder;
 
 /// Bytes of a chunk: each is acknowledged before the next, so larger ones are faster; a message has at most 1 MB.
 const CHUNK: usize = 512 << 10;
@@ -50,17 +53,13 @@ struct Description {
     deleted: bool,
 }
 
-impl NatsFleet {
-    pub(super) async fn put_if_absent(
-        &self,
-        kept: Kept,
-        name: &str,
-        file: &Path,
-    ) -> Result<bool, FleetError> {
+impl Files for NatsFleet {
+    async fn put_input(&self, sha256: &str, file: &Path) -> Result<bool, FleetError> {
+        let bucket = Bucket::Inputs;
         // Asked for, so that a server without it is told from one that is away.
-        let stream = self.js.get_stream(kept.stream()).await;
-        let stream = stream.map_err(|error| self.failed("looking at a stream", kept, &error))?;
-        let subject = kept.object(&URL_SAFE.encode(name));
+        let stream = self.js.get_stream(bucket.stream()).await;
+        let stream = stream.map_err(|error| self.failed("looking at a stream", bucket, &error))?;
+        let subject = bucket.object(&URL_SAFE.encode(sha256));
         if let Ok(message) = stream.direct_get_last_for_subject(subject).await {
             // One that would be dropped while it is needed is put again.
             let age = age(message.time.unix_timestamp());
@@ -69,13 +68,76 @@ impl NatsFleet {
                 return Ok(false);
             }
         }
-        self.put_object(kept, name, AttemptId::new().as_str(), file).await?;
+        self.put_object(bucket, sha256, AttemptId::new().as_str(), file).await?;
         Ok(true)
     }
 
-    pub(super) async fn put_object(
+    async fn get_input(&self, sha256: &str, target: &Path) -> Result<(), FleetError> {
+        let nuid = self.chunks_of(Bucket::Inputs, sha256).await?;
+        self.get_object(Bucket::Inputs, &nuid, sha256, target).await
+    }
+
+    async fn put_archive(&self, name: &ArchiveName, file: &Path) -> Result<ArchiveRef, FleetError> {
+        let (size, sha256) = measure(file)?;
+        if let Some(shared) = self.shared.as_ref().filter(|shared| shared.takes(size)) {
+            return shared.put(name, file, (size, sha256)).await;
+        }
+        self.put_object(Bucket::Archives, &name.text, name.attempt.as_str(), file).await?;
+        Ok(ArchiveRef { name: name.text.clone(), size, sha256, uri: None, bytes: None })
+    }
+
+    async fn get_archive(&self, archive: &ArchiveRef, target: &Path) -> Result<(), FleetError> {
+        if let Some(shared) = self.folder_of(archive)? {
+            return shared.get(archive, target).await;
+        }
+        // The attempt is the last part of the name, so nobody has to be asked where the chunks are.
+        let nuid = archive.name.rsplit('/').next().unwrap_or_default();
+        self.get_object(Bucket::Archives, nuid, &archive.sha256, target).await
+    }
+
+    async fn remove_archive(&self, archive: &ArchiveRef) -> Result<(), FleetError> {
+        match self.folder_of(archive)? {
+            Some(shared) => shared.remove(archive).await,
+            None => self.remove_object(&archive.name).await,
+        }
+    }
+
+    async fn tidy(&self, id: &PlanId, grace: Duration) -> Result<TidyCount, FleetError> {
+        let late = remove_late(self, id).await?;
+        let mut count = TidyCount { late, ..self.tidy_archives(id, grace).await? };
+        if let Some(shared) = &self.shared {
+            let more = shared.tidy(id, self.wanted_archives(id).await?, grace).await?;
+            count.archives += more.archives;
+            count.uploads += more.uploads;
+        }
+        Ok(count)
+    }
+}
+
+impl NatsFleet {
+    /// The folder that an archive is in, if it is in one.
+    fn folder_of(&self, archive: &ArchiveRef) -> Result<Option<&SharedFolder>, FleetError> {
+        match (&archive.uri, &self.shared) {
+            (None, _) => Ok(None),
+            (Some(_), Some(shared)) => Ok(Some(shared)),
+            (Some(_), None) => Err(FleetError::NoFolder { name: archive.name.clone() }),
+        }
+    }
+
+    async fn remove_object(&self, name: &str) -> Result<(), FleetError> {
+        let bucket = Bucket::Archives;
+        let stream = self.stream(bucket).await?;
+        let nuid = name.rsplit('/').next().unwrap_or_default();
+        for subject in [bucket.object(&URL_SAFE.encode(name)), bucket.chunks(nuid)] {
+            let purged = stream.purge().filter(subject).await;
+            purged.map_err(|error| self.failed("removing an object", bucket, &error))?;
+        }
+        Ok(())
+    }
+
+    async fn put_object(
         &self,
-        kept: Kept,
+        bucket: Bucket,
         name: &str,
         nuid: &str,
         file: &Path,
@@ -91,14 +153,14 @@ impl NatsFleet {
             }
             hasher.update(&buffer);
             size += buffer.len() as u64;
-            let part = Part { subject: kept.chunks(nuid), id: Some(format!("{nuid}-{chunks}")) };
-            self.store(kept, part, buffer.into()).await?;
+            let part = Part { subject: bucket.chunks(nuid), id: Some(format!("{nuid}-{chunks}")) };
+            self.store(bucket, part, buffer.into()).await?;
             chunks += 1;
             FailPoint::MidUpload.reach(self.fail_point);
         }
         let description = Description {
             name: name.to_owned(),
-            bucket: kept.bucket().to_owned(),
+            bucket: bucket.short().to_owned(),
             nuid: nuid.to_owned(),
             size,
             chunks,
@@ -107,12 +169,12 @@ impl NatsFleet {
             deleted: false,
         };
         let payload = serde_json::to_vec(&description).map_err(std::io::Error::from)?;
-        let part = Part { subject: kept.object(&URL_SAFE.encode(name)), id: None };
-        self.store(kept, part, payload.into()).await
+        let part = Part { subject: bucket.object(&URL_SAFE.encode(name)), id: None };
+        self.store(bucket, part, payload.into()).await
     }
 
     /// Stores one message, again and again if the server does not answer.
-    async fn store(&self, kept: Kept, part: Part, payload: Bytes) -> Result<(), FleetError> {
+    async fn store(&self, bucket: Bucket, part: Part, payload: Bytes) -> Result<(), FleetError> {
         let (began, mut pause) = (Instant::now(), Duration::from_millis(50));
         loop {
             let message = PublishMessage::build().payload(payload.clone());
@@ -120,14 +182,11 @@ impl NatsFleet {
                 Some(id) => message.message_id(id),
                 None => message.header("Nats-Rollup", "sub"),
             };
-            let sent = match self.js.send_publish(part.subject.clone(), message).await {
-                Ok(acknowledged) => acknowledged.await,
-                Err(error) => Err(error),
-            };
+            let sent = self.send(part.subject.clone(), message).await;
             let Err(error) = sent else { return Ok(()) };
-            let is_final = refused(&chain(&error)) == Refused::Full;
-            if is_final || self.heard.denied(kept).is_some() || began.elapsed() > PATIENCE {
-                return Err(self.failed("storing an object", kept, &error));
+            let is_final = rejection(&chain(&error)) == Rejection::Full;
+            if is_final || self.heard.denied(bucket).is_some() || began.elapsed() > PATIENCE {
+                return Err(self.failed("storing an object", bucket, &error));
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(2));
@@ -135,12 +194,12 @@ impl NatsFleet {
     }
 
     /// Where the chunks of an object are.
-    pub(super) async fn chunks_of(&self, kept: Kept, name: &str) -> Result<String, FleetError> {
-        let stream = self.stream(kept).await?;
-        let subject = kept.object(&URL_SAFE.encode(name));
+    async fn chunks_of(&self, bucket: Bucket, name: &str) -> Result<String, FleetError> {
+        let stream = self.stream(bucket).await?;
+        let subject = bucket.object(&URL_SAFE.encode(name));
         let message = stream.get_last_raw_message_by_subject(&subject).await;
         let message =
-            message.map_err(|error| self.failed("looking for an object", kept, &error))?;
+            message.map_err(|error| self.failed("looking for an object", bucket, &error))?;
         let damaged = |reason: String| FleetError::Damaged { name: name.to_owned(), reason };
         let found: Description =
             serde_json::from_slice(&message.payload).map_err(|error| damaged(error.to_string()))?;
@@ -148,15 +207,15 @@ impl NatsFleet {
     }
 
     /// Reads chunks until they have the digest; a file that never has it is damaged.
-    pub(super) async fn get_object(
+    async fn get_object(
         &self,
-        kept: Kept,
+        bucket: Bucket,
         nuid: &str,
         sha256: &str,
         target: &Path,
     ) -> Result<(), FleetError> {
-        let stream = self.stream(kept).await?;
-        let subject = kept.chunks(nuid);
+        let stream = self.stream(bucket).await?;
+        let subject = bucket.chunks(nuid);
         let mut file = fs_err::File::create(target)?;
         let mut hasher = Sha256::new();
         let (mut sequence, mut waiting) = (0, Instant::now());
@@ -180,39 +239,24 @@ impl NatsFleet {
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }
                 Err(error) if waiting.elapsed() > PATIENCE => {
-                    return Err(self.failed("reading an object", kept, &error));
+                    return Err(self.failed("reading an object", bucket, &error));
                 }
                 Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
             }
         }
     }
 
-    pub(super) async fn remove_object(&self, name: &str) -> Result<(), FleetError> {
-        let kept = Kept::Archives;
-        let stream = self.stream(kept).await?;
-        let nuid = name.rsplit('/').next().unwrap_or_default();
-        for subject in [kept.object(&URL_SAFE.encode(name)), kept.chunks(nuid)] {
-            let purged = stream.purge().filter(subject).await;
-            purged.map_err(|error| self.failed("removing an object", kept, &error))?;
-        }
-        Ok(())
-    }
-
     /// Removes archives of a plan that no result points at, and chunks that no archive points at. The names of both are
     /// listed at once: the bucket holds the archives of all plans, and looking at each would take a request for each.
-    pub(super) async fn tidy_archives(
-        &self,
-        id: &PlanId,
-        grace: Duration,
-    ) -> Result<Tidied, FleetError> {
-        let kept = Kept::Archives;
-        let stream = self.stream(kept).await?;
+    async fn tidy_archives(&self, id: &PlanId, grace: Duration) -> Result<TidyCount, FleetError> {
+        let bucket = Bucket::Archives;
+        let stream = self.stream(bucket).await?;
         // Chunks first: an upload that ends meanwhile is among the descriptions then.
-        let uploads = self.last_tokens(kept.chunks(">")).await?;
-        let objects = self.last_tokens(kept.object(">")).await?;
-        let (mut tidied, mut described) = (Tidied::default(), BTreeSet::new());
+        let uploads = self.last_tokens(bucket.chunks(">")).await?;
+        let objects = self.last_tokens(bucket.object(">")).await?;
+        let (mut count, mut described) = (TidyCount::default(), BTreeSet::new());
         if uploads.is_empty() && objects.is_empty() {
-            return Ok(tidied);
+            return Ok(count);
         }
         let wanted = self.wanted_archives(id).await?;
         for encoded in objects {
@@ -221,38 +265,35 @@ impl NatsFleet {
             let is_ours = name.split('/').next() == Some(id.as_str());
             if is_ours
                 && !wanted.contains(&name)
-                && self.is_old(kept.object(&encoded), grace).await?
+                && self.is_old(bucket.object(&encoded), grace).await?
             {
                 self.remove_object(&name).await?;
-                tidied.archives += 1;
+                count.archives += 1;
             }
             described.extend(name.rsplit('/').next().map(ToOwned::to_owned));
         }
         for nuid in uploads.difference(&described) {
-            if self.is_old(kept.chunks(nuid), grace).await? {
-                let purged = stream.purge().filter(kept.chunks(nuid)).await;
-                purged.map_err(|error| self.failed("removing an upload", kept, &error))?;
-                tidied.uploads += 1;
+            if self.is_old(bucket.chunks(nuid), grace).await? {
+                let purged = stream.purge().filter(bucket.chunks(nuid)).await;
+                purged.map_err(|error| self.failed("removing an upload", bucket, &error))?;
+                count.uploads += 1;
             }
         }
-        Ok(tidied)
+        Ok(count)
     }
 
     /// Whether the last message of a subject is so old; not if it is gone.
     async fn is_old(&self, subject: String, grace: Duration) -> Result<bool, FleetError> {
-        let last = self.stream(Kept::Archives).await?.direct_get_last_for_subject(subject).await;
+        let last = self.stream(Bucket::Archives).await?.direct_get_last_for_subject(subject).await;
         Ok(last.is_ok_and(|last| age(last.time.unix_timestamp()) >= grace))
     }
 
-    pub(super) async fn wanted_archives(
-        &self,
-        id: &PlanId,
-    ) -> Result<BTreeSet<String>, FleetError> {
+    async fn wanted_archives(&self, id: &PlanId) -> Result<BTreeSet<String>, FleetError> {
         let mut wanted = BTreeSet::new();
         for queue in Queue::ALL {
             let mut after = crate::job::Revision::default();
             loop {
-                let page = self.results_after(queue, id, after).await?;
+                let page = self.results(queue, id, after).await?;
                 let Some(last) = page.last() else { break };
                 after = last.revision;
                 let archives = page.into_iter().filter_map(|stored| stored.record.archive);
@@ -264,9 +305,9 @@ impl NatsFleet {
 
     /// The last parts of all subjects that hold something.
     async fn last_tokens(&self, filter: String) -> Result<BTreeSet<String>, FleetError> {
-        let kept = Kept::Archives;
-        let failed = |error| self.failed("listing uploads", kept, &error);
-        let stream = self.stream(kept).await?;
+        let bucket = Bucket::Archives;
+        let failed = |error| self.failed("listing uploads", bucket, &error);
+        let stream = self.stream(bucket).await?;
         let mut subjects = stream.info_with_subjects(filter).await.map_err(failed)?;
         let mut names = BTreeSet::new();
         while let Some(subject) = subjects.next().await {

@@ -1,7 +1,7 @@
 //! Plans and workers: small entries that are read often.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::PublishErrorKind;
@@ -9,12 +9,13 @@ use async_nats::jetstream::message::PublishMessage;
 use serde::de::DeserializeOwned;
 
 use super::NatsFleet;
-use super::batch::Found;
+use super::batch::Entry;
 use super::connect::inbox;
-use super::name::{Kept, plan_subjects};
-use crate::fleet::FleetError;
+use super::name::{Bucket, plan_subjects};
+use crate::fleet::{FleetError, Jobs as _, Plans};
 use crate::id::PlanId;
 use crate::job::{Queue, Revision, WorkerInfo};
+use crate::lock;
 use crate::plan::{CancelRevision, PlanEntry, PlanState, now};
 
 /// How often a worker looks whether a plan is new or over.
@@ -37,73 +38,39 @@ pub(super) struct KnownPlans {
     pub(super) last: Option<PlanId>,
 }
 
-impl NatsFleet {
-    pub(super) async fn read_plan(
-        &self,
-        id: &PlanId,
-    ) -> Result<Option<(u64, PlanEntry)>, FleetError> {
-        self.read_key(Kept::Plans, id.as_str()).await
-    }
-
-    /// A key with its revision, from the leader.
-    pub(super) async fn read_key<T: DeserializeOwned>(
-        &self,
-        kept: Kept,
-        key: &str,
-    ) -> Result<Option<(u64, T)>, FleetError> {
-        use async_nats::jetstream::stream::LastRawMessageErrorKind;
-        let stream = self.stream(kept).await?;
-        match stream.get_last_raw_message_by_subject(&kept.key(key)).await {
-            Ok(message) if message.payload.is_empty() => Ok(None),
-            Ok(message) => {
-                let value = serde_json::from_slice(&message.payload);
-                let value = value.map_err(|error| FleetError::Damaged {
-                    name: kept.key(key),
-                    reason: error.to_string(),
-                })?;
-                Ok(Some((message.sequence, value)))
-            }
-            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
-            Err(error) => Err(self.failed("reading a key", kept, &error)),
-        }
-    }
-
-    /// A handle that asks the server nothing.
-    pub(super) async fn stream(
-        &self,
-        kept: Kept,
-    ) -> Result<async_nats::jetstream::stream::Stream<()>, FleetError> {
-        let stream = self.js.get_stream_no_info(kept.stream()).await;
-        stream.map_err(|error| self.failed("looking at a stream", kept, &error))
-    }
-
-    pub(super) async fn write_plan(
-        &self,
-        id: &PlanId,
-        entry: &PlanEntry,
-    ) -> Result<(), FleetError> {
+impl Plans for NatsFleet {
+    async fn put_plan(&self, id: &PlanId, entry: &PlanEntry) -> Result<(), FleetError> {
         let revision = self.read_plan(id).await?.map_or(0, |(revision, _)| revision);
-        self.replace_plan(id, entry, revision).await
-    }
-
-    async fn replace_plan(
-        &self,
-        id: &PlanId,
-        entry: &PlanEntry,
-        revision: u64,
-    ) -> Result<(), FleetError> {
-        let payload = serde_json::to_vec(entry).map_err(std::io::Error::from)?;
-        let message = PublishMessage::build()
-            .payload(payload.into())
-            .expected_last_subject_sequence(revision);
-        let sent = self.js.send_publish(Kept::Plans.key(id.as_str()), message).await;
-        let failed = |error| self.failed("writing a plan", Kept::Plans, &error);
-        sent.map_err(failed)?.await.map_err(failed)?;
+        self.replace_plan(id, entry, revision).await?;
+        self.open_queues(id, entry).await?;
+        self.tell_of_plan(id).await;
         Ok(())
     }
 
-    /// Says in the entry that the plan has ended, and removes what is queued of it.
-    pub(super) async fn close_plan(&self, id: &PlanId, state: PlanState) -> Result<(), FleetError> {
+    async fn plan(&self, id: &PlanId) -> Result<Option<PlanEntry>, FleetError> {
+        Ok(self.read_plan(id).await?.map(|(_, entry)| entry))
+    }
+
+    async fn is_running(&self, id: &PlanId) -> Result<bool, FleetError> {
+        let plans = self.known_plans().await?;
+        Ok(plans.get(id).is_some_and(|entry| entry.state == PlanState::Running))
+    }
+
+    async fn running_plans(&self) -> Result<Vec<(PlanId, Arc<PlanEntry>)>, FleetError> {
+        let plans = self.known_plans().await?.into_iter();
+        Ok(plans.filter(|(_, entry)| entry.state == PlanState::Running).collect())
+    }
+
+    async fn plans_change(&self, wait: Duration) {
+        let bell = self.plan_changes().await;
+        bell.wait_after(bell.rings(), wait).await;
+    }
+
+    async fn plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
+        Ok(self.read_plans().await?.1)
+    }
+
+    async fn end_plan(&self, id: &PlanId, state: PlanState) -> Result<(), FleetError> {
         let (mut class, mut pause) = (None, Duration::from_millis(50));
         for tried in 1..=TRIES {
             let Some((revision, mut entry)) = self.read_plan(id).await? else { return Ok(()) };
@@ -129,10 +96,10 @@ impl NatsFleet {
             }
         }
         for queue in Queue::ALL {
-            let kept = Kept::jobs(queue);
-            let stream = self.stream(kept).await?;
+            let bucket = Bucket::jobs(queue);
+            let stream = self.stream(bucket).await?;
             let purged = stream.purge().filter(plan_subjects(queue, id)).await;
-            match purged.map_err(|error| self.failed("emptying a queue", kept, &error)) {
+            match purged.map_err(|error| self.failed("emptying a queue", bucket, &error)) {
                 // A queue that somebody deleted is empty.
                 Ok(_) | Err(FleetError::NotReady { .. }) => {}
                 Err(error) => return Err(error),
@@ -145,37 +112,126 @@ impl NatsFleet {
         Ok(())
     }
 
+    async fn report(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
+        let payload = serde_json::to_vec(worker).map_err(std::io::Error::from)?;
+        let subject = Bucket::Status.key(&format!("worker.{}", inbox(&worker.name)));
+        let last = lock(&self.reported).take();
+        let mut message = PublishMessage::build().payload(payload.into());
+        if let Some(last) = last {
+            message = message.expected_last_subject_sequence(last);
+        }
+        let sent = self.send(subject, message).await;
+        let stored = sent.map_err(|error| match error.kind() {
+            PublishErrorKind::WrongLastSequence => {
+                FleetError::SameName { name: worker.name.clone() }
+            }
+            _ => self.failed("reporting", Bucket::Status, &error),
+        })?;
+        *lock(&self.reported) = Some(stored.sequence);
+        Ok(())
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
+        let found = match self.scan::<WorkerInfo>(Bucket::Status, "worker.*", 0, usize::MAX).await {
+            Ok((_, found)) => found,
+            // A bucket that is gone says that nobody has reported; plans and results do not need it.
+            Err(FleetError::NotReady { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut workers: Vec<WorkerInfo> = found
+            .into_iter()
+            .map(|found| WorkerInfo { seen: Some(found.time), ..found.value })
+            .collect();
+        workers.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(workers)
+    }
+}
+
+impl NatsFleet {
+    pub(super) async fn read_plan(
+        &self,
+        id: &PlanId,
+    ) -> Result<Option<(u64, PlanEntry)>, FleetError> {
+        self.read_key(Bucket::Plans, id.as_str()).await
+    }
+
+    /// A key with its revision, from the leader.
+    pub(super) async fn read_key<T: DeserializeOwned>(
+        &self,
+        bucket: Bucket,
+        key: &str,
+    ) -> Result<Option<(u64, T)>, FleetError> {
+        use async_nats::jetstream::stream::LastRawMessageErrorKind;
+        let stream = self.stream(bucket).await?;
+        match stream.get_last_raw_message_by_subject(&bucket.key(key)).await {
+            Ok(message) if message.payload.is_empty() => Ok(None),
+            Ok(message) => {
+                let value = serde_json::from_slice(&message.payload);
+                let value = value.map_err(|error| FleetError::Damaged {
+                    name: bucket.key(key),
+                    reason: error.to_string(),
+                })?;
+                Ok(Some((message.sequence, value)))
+            }
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+            Err(error) => Err(self.failed("reading a key", bucket, &error)),
+        }
+    }
+
+    /// A handle that asks the server nothing.
+    pub(super) async fn stream(
+        &self,
+        bucket: Bucket,
+    ) -> Result<async_nats::jetstream::stream::Stream<()>, FleetError> {
+        let stream = self.js.get_stream_no_info(bucket.stream()).await;
+        stream.map_err(|error| self.failed("looking at a stream", bucket, &error))
+    }
+
+    async fn replace_plan(
+        &self,
+        id: &PlanId,
+        entry: &PlanEntry,
+        revision: u64,
+    ) -> Result<(), FleetError> {
+        let payload = serde_json::to_vec(entry).map_err(std::io::Error::from)?;
+        let message = PublishMessage::build()
+            .payload(payload.into())
+            .expected_last_subject_sequence(revision);
+        let sent = self.send(Bucket::Plans.key(id.as_str()), message).await;
+        sent.map(drop).map_err(|error| self.failed("writing a plan", Bucket::Plans, &error))
+    }
+
     /// Where the results end now, as their leaders know it.
     async fn results_end(&self) -> Result<CancelRevision, FleetError> {
         Ok(CancelRevision {
-            runs: self.end_of(Kept::results(Queue::Runs)).await?,
-            grades: self.end_of(Kept::results(Queue::Grades)).await?,
+            runs: self.end_of(Bucket::results(Queue::Runs)).await?,
+            grades: self.end_of(Bucket::results(Queue::Grades)).await?,
         })
     }
 
-    async fn end_of(&self, kept: Kept) -> Result<Revision, FleetError> {
-        let info = self.stream(kept).await?.get_info().await;
-        let info = info.map_err(|error| self.failed("looking at a stream", kept, &error))?;
+    async fn end_of(&self, bucket: Bucket) -> Result<Revision, FleetError> {
+        let info = self.stream(bucket).await?.get_info().await;
+        let info = info.map_err(|error| self.failed("looking at a stream", bucket, &error))?;
         Ok(Revision(info.state.last_sequence))
     }
 
     /// Entries of a bucket after a place in it, and the place of the last one that was looked at.
     pub(super) async fn scan<T: DeserializeOwned>(
         &self,
-        kept: Kept,
+        bucket: Bucket,
         filter: &str,
         after: u64,
         most: usize,
-    ) -> Result<(u64, Vec<Found<T>>), FleetError> {
-        let subject = kept.key(filter);
+    ) -> Result<(u64, Vec<Entry<T>>), FleetError> {
+        let subject = bucket.key(filter);
         let (mut found, mut sequence) = (Vec::new(), after);
         while found.len() < most {
-            let batch = self.read_batch(kept, &subject, sequence, most - found.len()).await?;
-            for Found { at, subject, time, value } in batch.messages {
+            let batch = self.read_batch(bucket, &subject, sequence, most - found.len()).await?;
+            for Entry { at, subject, time, value } in batch.messages {
                 sequence = at;
                 // An entry of a newer version, or a mark that something was removed, is nobody's here.
                 if let Ok(value) = serde_json::from_slice(&value) {
-                    found.push(Found { at, subject, time, value });
+                    found.push(Entry { at, subject, time, value });
                 }
             }
             if batch.is_last {
@@ -186,13 +242,9 @@ impl NatsFleet {
     }
 
     async fn read_plans(&self) -> Result<(u64, Vec<(PlanId, PlanEntry)>), FleetError> {
-        let (end, found) = self.scan::<PlanEntry>(Kept::Plans, ">", 0, usize::MAX).await?;
-        let named = |found: Found<PlanEntry>| Some((found.token().parse().ok()?, found.value));
+        let (end, found) = self.scan::<PlanEntry>(Bucket::Plans, ">", 0, usize::MAX).await?;
+        let named = |found: Entry<PlanEntry>| Some((found.token().parse().ok()?, found.value));
         Ok((end, found.into_iter().filter_map(named).collect()))
-    }
-
-    pub(super) async fn scan_plans(&self) -> Result<Vec<(PlanId, PlanEntry)>, FleetError> {
-        Ok(self.read_plans().await?.1)
     }
 
     /// The plans, at most as old as [`LOOK`] or the last change that was heard of; read again only when one has changed.
@@ -207,13 +259,14 @@ impl NatsFleet {
         if let Some(plans) = self.fresh_plans(changes) {
             return Ok(plans);
         }
-        let at = self.known.lock().unwrap_or_else(PoisonError::into_inner).at;
-        let stream = self.stream(Kept::Plans).await?;
+        let at = lock(&self.known).at;
+        let stream = self.stream(Bucket::Plans).await?;
         let info = stream.get_info().await;
-        let info = info.map_err(|error| self.failed("looking at a stream", Kept::Plans, &error))?;
+        let info =
+            info.map_err(|error| self.failed("looking at a stream", Bucket::Plans, &error))?;
         let is_new = at != Some(info.state.last_sequence);
         let read = if is_new { Some(self.read_plans().await?) } else { None };
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some((end, plans)) = read {
             known.plans = plans.into_iter().map(|(id, entry)| (id, Arc::new(entry))).collect();
             // What was read, and not what there should be: a follower may not have all yet.
@@ -224,45 +277,8 @@ impl NatsFleet {
     }
 
     fn fresh_plans(&self, changes: u64) -> Option<BTreeMap<PlanId, Arc<PlanEntry>>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.known);
         let is_fresh = known.looked.is_some_and(|looked| looked.elapsed() < LOOK);
         (is_fresh && known.heard == changes).then(|| known.plans.clone())
-    }
-
-    pub(super) async fn report_worker(&self, worker: &WorkerInfo) -> Result<(), FleetError> {
-        let payload = serde_json::to_vec(worker).map_err(std::io::Error::from)?;
-        let subject = Kept::Status.key(&format!("worker.{}", inbox(&worker.name)));
-        let last = self.reported.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut message = PublishMessage::build().payload(payload.into());
-        if let Some(last) = last {
-            message = message.expected_last_subject_sequence(last);
-        }
-        let sent = match self.js.send_publish(subject, message).await {
-            Ok(acknowledged) => acknowledged.await,
-            Err(error) => Err(error),
-        };
-        let stored = sent.map_err(|error| match error.kind() {
-            PublishErrorKind::WrongLastSequence => {
-                FleetError::SameName { name: worker.name.clone() }
-            }
-            _ => self.failed("reporting", Kept::Status, &error),
-        })?;
-        *self.reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.sequence);
-        Ok(())
-    }
-
-    pub(super) async fn scan_workers(&self) -> Result<Vec<WorkerInfo>, FleetError> {
-        let found = match self.scan::<WorkerInfo>(Kept::Status, "worker.*", 0, usize::MAX).await {
-            Ok((_, found)) => found,
-            // A bucket that is gone says that nobody has reported; plans and results do not need it.
-            Err(FleetError::NotReady { .. }) => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        let mut workers: Vec<WorkerInfo> = found
-            .into_iter()
-            .map(|found| WorkerInfo { seen: Some(found.time), ..found.value })
-            .collect();
-        workers.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(workers)
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_nats::RequestErrorKind;
@@ -18,13 +18,14 @@ use skillgauge_core::plan::RunId;
 use skillgauge_core::text::chain;
 
 use super::NatsFleet;
-use super::error::{Refused, refused};
+use super::error::{Rejection, rejection};
 use super::init::{differences, to_value};
-use super::name::{Kept, consumer, job_subject, plan_subjects, token_of};
+use super::name::{Bucket, consumer, job_subject, plan_subjects, token_of};
 use super::news::DONE;
-use crate::fleet::FleetError;
+use crate::fleet::{FleetError, Jobs, Plans as _};
 use crate::id::{AttemptId, Class, PlanId, RunToken};
 use crate::job::{Job, Lease, LeaseState, Queue, Refusal};
+use crate::lock;
 use crate::plan::{PlanEntry, PlanState};
 
 /// Publications under way at once.
@@ -54,11 +55,11 @@ impl fmt::Debug for NatsTicket {
 
 impl NatsTicket {
     fn is_held(&self, ack_wait: Duration) -> bool {
-        self.held_at.lock().unwrap_or_else(PoisonError::into_inner).elapsed() < ack_wait
+        lock(&self.held_at).elapsed() < ack_wait
     }
 
     /// Says that we are at it. A lease that ran out once stays doubtful: the job may be somebody else's now.
-    pub(super) async fn progress(&self, ack_wait: Duration) -> LeaseState {
+    async fn progress(&self, ack_wait: Duration) -> LeaseState {
         if !self.is_held(ack_wait) {
             return LeaseState::MaybeLost;
         }
@@ -67,39 +68,22 @@ impl NatsTicket {
         if matches!(tokio::time::timeout(ack_wait, told).await, Ok(Ok(()))) {
             // Only if it did not run out meanwhile.
             if self.is_held(ack_wait) {
-                *self.held_at.lock().unwrap_or_else(PoisonError::into_inner) = asked;
+                *lock(&self.held_at) = asked;
             }
         }
         if self.is_held(ack_wait) { LeaseState::Held } else { LeaseState::MaybeLost }
     }
-
-    pub(super) async fn release(
-        &self,
-        ack_wait: Duration,
-        delay: Duration,
-    ) -> Result<(), FleetError> {
-        if !self.is_held(ack_wait) {
-            return Ok(());
-        }
-        let told = self.acker.double_ack_with(AckKind::Nak(Some(delay))).await;
-        told.map_err(|error| FleetError::Server {
-            action: "giving a job back",
-            reason: error.to_string(),
-        })
-    }
 }
 
-impl NatsFleet {
+impl Jobs for NatsFleet {
+    type Ticket = NatsTicket;
+
     /// Makes the streams, if somebody deleted them, and the consumers of a plan.
-    pub(super) async fn make_queues(
-        &self,
-        id: &PlanId,
-        entry: &PlanEntry,
-    ) -> Result<(), FleetError> {
-        self.make_missing(Kept::Status).await?;
+    async fn open_queues(&self, id: &PlanId, entry: &PlanEntry) -> Result<(), FleetError> {
+        self.make_missing(Bucket::Status).await?;
         for queue in Queue::ALL {
-            let kept = Kept::jobs(queue);
-            self.make_missing(kept).await?;
+            let bucket = Bucket::jobs(queue);
+            self.make_missing(bucket).await?;
             let cap = match queue {
                 Queue::Runs => entry.caps.runs,
                 Queue::Grades => entry.caps.grades,
@@ -114,11 +98,11 @@ impl NatsFleet {
                 max_waiting: MAX_WAITING,
                 ..pull::Config::default()
             };
-            let stream = self.stream(kept).await?;
+            let stream = self.stream(bucket).await?;
             let made: PullConsumer = stream
                 .create_consumer(asked.clone())
                 .await
-                .map_err(|error| self.failed("making a consumer", kept, &error))?;
+                .map_err(|error| self.failed("making a consumer", bucket, &error))?;
             let mut differences =
                 differences(&to_value(&asked), &to_value(&made.cached_info().config));
             // These two are not settings that a server stores as they were sent.
@@ -131,7 +115,7 @@ impl NatsFleet {
         Ok(())
     }
 
-    pub(super) async fn publish_jobs(
+    async fn publish(
         &self,
         queue: Queue,
         id: &PlanId,
@@ -148,6 +132,97 @@ impl NatsFleet {
         Ok(new)
     }
 
+    async fn queued(&self, queue: Queue, id: &PlanId) -> Result<BTreeSet<RunToken>, FleetError> {
+        let bucket = Bucket::jobs(queue);
+        let failed = |error| self.failed("looking at a queue", bucket, &error);
+        let stream = self.stream(bucket).await?;
+        let mut subjects =
+            stream.info_with_subjects(plan_subjects(queue, id)).await.map_err(failed)?;
+        let mut found = BTreeSet::new();
+        while let Some(subject) = subjects.next().await {
+            found.extend(token_of(&subject.map_err(failed)?.0));
+        }
+        Ok(found)
+    }
+
+    /// What the plan's consumer waits for; nothing is told when it is gone.
+    async fn given_out(
+        &self,
+        queue: Queue,
+        id: &PlanId,
+        entry: &PlanEntry,
+    ) -> Result<Option<usize>, FleetError> {
+        let Some(consumer) = self.consumer(queue, id, entry).await? else { return Ok(None) };
+        Ok(consumer.get_info().await.ok().map(|info| info.num_ack_pending))
+    }
+
+    /// One job for one free slot, plans in turn.
+    async fn next(
+        &self,
+        queue: Queue,
+        classes: &[Class],
+        except: &BTreeSet<PlanId>,
+        wait: Duration,
+    ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
+        let plans = self.in_turn(classes, except).await?;
+        match &plans[..] {
+            [] => self.plans_change(wait.min(TURN)).await,
+            [(id, entry)] => return self.pull_from(queue, id, entry, wait).await,
+            [first, ..] => {
+                for (id, entry) in &plans {
+                    if self.has_new_job(queue, id, entry).await?
+                        && let Some(lease) = self.pull_from(queue, id, entry, GLANCE).await?
+                    {
+                        return Ok(Some(lease));
+                    }
+                }
+                // Jobs that were given back are not told of, so each plan is waited at in its turn.
+                let (id, entry) = first;
+                lock(&self.known).last = Some(id.clone());
+                return self.pull_from(queue, id, entry, wait.min(TURN)).await;
+            }
+        }
+        Ok(None)
+    }
+
+    async fn heartbeat(&self, lease: &Lease<NatsTicket>) -> Result<LeaseState, FleetError> {
+        Ok(lease.ticket.progress(lease.entry.times.ack_wait()).await)
+    }
+
+    /// Says that a job is done, and waits until the server knows.
+    async fn done(&self, lease: &Lease<NatsTicket>) -> Result<(), FleetError> {
+        self.answer(lease, "ending a job", DONE.to_owned()).await
+    }
+
+    async fn release(&self, lease: &Lease<NatsTicket>, delay: Duration) -> Result<(), FleetError> {
+        if !lease.ticket.is_held(lease.entry.times.ack_wait()) {
+            return Ok(());
+        }
+        let told = lease.ticket.acker.double_ack_with(AckKind::Nak(Some(delay))).await;
+        told.map_err(|error| FleetError::Server {
+            action: "giving a job back",
+            reason: error.to_string(),
+        })
+    }
+
+    /// Ends a job that nobody shall get again. The reason goes into the server's advisory, with the run's name, because
+    /// the job itself is gone then.
+    async fn refuse(&self, lease: &Lease<NatsTicket>, refusal: &Refusal) -> Result<(), FleetError> {
+        if !lease.ticket.is_held(lease.entry.times.ack_wait()) {
+            return Ok(());
+        }
+        let text = match refusal {
+            Refusal::Unwanted => "+TERM".to_owned(),
+            Refusal::Failed { why } => {
+                let why: String = why.chars().take(2000).collect();
+                format!("+TERM {} {}", lease.token(), why.replace(['\r', '\n'], " "))
+            }
+        };
+        self.answer(lease, "giving a job up", text).await
+    }
+}
+
+impl NatsFleet {
     /// One job; 0 when it was queued already. A full queue is waited for.
     async fn publish_job(
         &self,
@@ -162,65 +237,16 @@ impl NatsFleet {
             serde_json::to_vec(&Job { run: run.clone() }).map_err(std::io::Error::from)?;
         loop {
             let message = PublishMessage::build().payload(payload.clone().into());
-            let sent = match self.js.send_publish(subject.clone(), message).await {
-                Ok(acknowledged) => acknowledged.await,
-                Err(error) => Err(error),
-            };
+            let sent = self.send(subject.clone(), message).await;
             let Err(error) = sent else { return Ok(1) };
-            match refused(&chain(&error)) {
-                Refused::ThereAlready => return Ok(0),
-                Refused::Full => tokio::time::sleep(BACK_OFF).await,
-                Refused::Other => {
-                    return Err(self.failed("queueing a job", Kept::jobs(queue), &error));
+            match rejection(&chain(&error)) {
+                Rejection::ThereAlready => return Ok(0),
+                Rejection::Full => tokio::time::sleep(BACK_OFF).await,
+                Rejection::Other => {
+                    return Err(self.failed("queueing a job", Bucket::jobs(queue), &error));
                 }
             }
         }
-    }
-
-    pub(super) async fn queued_tokens(
-        &self,
-        queue: Queue,
-        id: &PlanId,
-    ) -> Result<BTreeSet<RunToken>, FleetError> {
-        let kept = Kept::jobs(queue);
-        let failed = |error| self.failed("looking at a queue", kept, &error);
-        let stream = self.stream(kept).await?;
-        let mut subjects =
-            stream.info_with_subjects(plan_subjects(queue, id)).await.map_err(failed)?;
-        let mut found = BTreeSet::new();
-        while let Some(subject) = subjects.next().await {
-            found.extend(token_of(&subject.map_err(failed)?.0));
-        }
-        Ok(found)
-    }
-
-    /// One job for one free slot, plans in turn.
-    pub(super) async fn pull(
-        &self,
-        queue: Queue,
-        classes: &[Class],
-        except: &BTreeSet<PlanId>,
-        wait: Duration,
-    ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
-        let plans = self.in_turn(classes, except).await?;
-        match &plans[..] {
-            [] => self.wait_for_plans(wait.min(TURN)).await,
-            [(id, entry)] => return self.pull_from(queue, id, entry, wait).await,
-            [first, ..] => {
-                for (id, entry) in &plans {
-                    if self.has_new_job(queue, id, entry).await?
-                        && let Some(lease) = self.pull_from(queue, id, entry, GLANCE).await?
-                    {
-                        return Ok(Some(lease));
-                    }
-                }
-                // Jobs that were given back are not told of, so each plan is waited at in its turn.
-                let (id, entry) = first;
-                self.known.lock().unwrap_or_else(PoisonError::into_inner).last = Some(id.clone());
-                return self.pull_from(queue, id, entry, wait.min(TURN)).await;
-            }
-        }
-        Ok(None)
     }
 
     /// The plans that have jobs for these workers, beginning after the one that was served last.
@@ -239,7 +265,7 @@ impl NatsFleet {
                     && !except.contains(id)
             })
             .collect();
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.known);
         if let Some(last) = &known.last {
             let first = plans.iter().position(|(id, _)| id > last).unwrap_or(0);
             plans.rotate_left(first);
@@ -256,23 +282,12 @@ impl NatsFleet {
     ) -> Result<bool, FleetError> {
         let Some(consumer) = self.consumer(queue, id, entry).await? else { return Ok(false) };
         let Ok(info) = consumer.get_info().await else {
-            let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut consumers = lock(&self.consumers);
             consumers.remove(&(queue, id.clone()));
             return Ok(false);
         };
         let cap = usize::try_from(info.config.max_ack_pending).unwrap_or(usize::MAX);
         Ok(info.num_pending > 0 && info.num_ack_pending < cap)
-    }
-
-    /// What the plan's consumer waits for; nothing is told when it is gone.
-    pub(super) async fn count_given_out(
-        &self,
-        queue: Queue,
-        id: &PlanId,
-        entry: &PlanEntry,
-    ) -> Result<Option<usize>, FleetError> {
-        let Some(consumer) = self.consumer(queue, id, entry).await? else { return Ok(None) };
-        Ok(consumer.get_info().await.ok().map(|info| info.num_ack_pending))
     }
 
     async fn pull_from(
@@ -284,25 +299,25 @@ impl NatsFleet {
     ) -> Result<Option<Lease<NatsTicket>>, FleetError> {
         let Some(consumer) = self.consumer(queue, id, entry).await? else {
             // The plan has ended, or its queue is being made again.
-            self.wait_for_plans(wait.min(TURN)).await;
+            self.plans_change(wait.min(TURN)).await;
             return Ok(None);
         };
         // A pull without an end would wait for ever at a plan that has reached its cap.
         let pulled = consumer.batch().max_messages(1).expires(wait).messages().await;
         let mut messages = match pulled {
             Ok(messages) => messages,
-            Err(error) => return Err(self.failed("asking for a job", Kept::jobs(queue), &error)),
+            Err(error) => return Err(self.failed("asking for a job", Bucket::jobs(queue), &error)),
         };
         match messages.next().await {
             Some(Ok(message)) => Ok(self.lease(queue, id, entry, message)),
             Some(Err(_)) => {
                 // Most often the consumer is gone; it is looked for again the next time.
-                let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut consumers = lock(&self.consumers);
                 consumers.remove(&(queue, id.clone()));
                 Ok(None)
             }
             // A pull that is denied ends as one that found nothing.
-            None => match self.heard.denied(Kept::jobs(queue)) {
+            None => match self.heard.denied(Bucket::jobs(queue)) {
                 Some(message) => Err(FleetError::Denied { message }),
                 None => Ok(None),
             },
@@ -317,21 +332,21 @@ impl NatsFleet {
     ) -> Result<Option<PullConsumer>, FleetError> {
         let key = (queue, id.clone());
         {
-            let consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+            let consumers = lock(&self.consumers);
             if let Some(consumer) = consumers.get(&key) {
                 return Ok(Some(consumer.clone()));
             }
         }
-        let kept = Kept::jobs(queue);
-        let stream = self.stream(kept).await?;
+        let bucket = Bucket::jobs(queue);
+        let stream = self.stream(bucket).await?;
         let Ok(found) = stream.get_consumer::<pull::Config>(&consumer(&entry.class, id)).await
         else {
-            return match self.heard.denied(kept) {
+            return match self.heard.denied(bucket) {
                 Some(message) => Err(FleetError::Denied { message }),
                 None => Ok(None),
             };
         };
-        let mut consumers = self.consumers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut consumers = lock(&self.consumers);
         consumers.insert(key, found.clone());
         Ok(Some(found))
     }
@@ -347,7 +362,7 @@ impl NatsFleet {
         let job: Job = serde_json::from_slice(&message.payload).ok()?;
         let reply = message.reply.as_ref().map(ToString::to_string).unwrap_or_default();
         let (_, acker) = message.split();
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).last = Some(id.clone());
+        lock(&self.known).last = Some(id.clone());
         Some(Lease {
             queue,
             plan: id.clone(),
@@ -357,31 +372,6 @@ impl NatsFleet {
             delivered: u32::try_from(delivered).unwrap_or(1),
             ticket: NatsTicket { acker, reply, held_at: Mutex::new(Instant::now()) },
         })
-    }
-
-    /// Ends a job that nobody shall get again. The reason goes into the server's advisory, with the run's name, because
-    /// the job itself is gone then.
-    pub(super) async fn terminate(
-        &self,
-        lease: &Lease<NatsTicket>,
-        refusal: &Refusal,
-    ) -> Result<(), FleetError> {
-        if !lease.ticket.is_held(lease.entry.times.ack_wait()) {
-            return Ok(());
-        }
-        let text = match refusal {
-            Refusal::Unwanted => "+TERM".to_owned(),
-            Refusal::Failed { why } => {
-                let why: String = why.chars().take(2000).collect();
-                format!("+TERM {} {}", lease.token(), why.replace(['\r', '\n'], " "))
-            }
-        };
-        self.answer(lease, "giving a job up", text).await
-    }
-
-    /// Says that a job is done, and waits until the server knows.
-    pub(super) async fn acknowledge(&self, lease: &Lease<NatsTicket>) -> Result<(), FleetError> {
-        self.answer(lease, "ending a job", DONE.to_owned()).await
     }
 
     async fn answer(
@@ -394,7 +384,7 @@ impl NatsFleet {
         match told {
             // The consumer is gone, and the job with it.
             Err(error) if error.kind() != RequestErrorKind::NoResponders => {
-                Err(self.failed(action, Kept::jobs(lease.queue), &error))
+                Err(self.failed(action, Bucket::jobs(lease.queue), &error))
             }
             Ok(_) | Err(_) => Ok(()),
         }

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use crate::fleet::FleetError;
 use crate::id::PlanId;
-use crate::job::{ArchiveName, ArchiveRef, Tidied};
+use crate::job::{ArchiveName, ArchiveRef, TidyCount};
 
 /// How a `uri` of an archive in the folder begins.
 const SCHEME: &str = "shared:";
@@ -142,7 +142,7 @@ impl SharedFolder {
         id: &PlanId,
         wanted: BTreeSet<String>,
         grace: Duration,
-    ) -> Result<Tidied, FleetError> {
+    ) -> Result<TidyCount, FleetError> {
         let (own, id) = (self.clone(), id.clone());
         off_the_loop(move || own.tidy_now(&id, &wanted, grace)).await
     }
@@ -152,8 +152,8 @@ impl SharedFolder {
         id: &PlanId,
         wanted: &BTreeSet<String>,
         grace: Duration,
-    ) -> Result<Tidied, FleetError> {
-        let mut tidied = Tidied::default();
+    ) -> Result<TidyCount, FleetError> {
+        let mut count = TidyCount::default();
         for file in entries(&self.ours) {
             // What has another name than an archive is not ours, wherever it is.
             let Some((name, is_part)) = name_of(&file) else { continue };
@@ -161,10 +161,10 @@ impl SharedFolder {
             let is_orphan = name.plan == *id && !is_wanted && is_old(&file, grace);
             if is_orphan || is_old(&file, KEPT) {
                 self.remove_file(&file)?;
-                if is_part { tidied.uploads += 1 } else { tidied.archives += 1 }
+                if is_part { count.uploads += 1 } else { count.archives += 1 }
             }
         }
-        Ok(tidied)
+        Ok(count)
     }
 
     fn remove_file(&self, file: &Path) -> Result<(), FleetError> {

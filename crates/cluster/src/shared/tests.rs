@@ -100,8 +100,8 @@ async fn the_janitor_removes_old_archives_and_nothing_of_anybody_else() {
     // A link is nobody's, whatever it is called.
     let link = ours.join(file_name(&name(&id).text));
     std::os::unix::fs::symlink(&foreign[0], &link).unwrap();
-    let tidied = shared.tidy(&id, BTreeSet::new(), Duration::ZERO).await.unwrap();
-    assert_eq!((tidied.archives, tidied.uploads), (2, 1));
+    let count = shared.tidy(&id, BTreeSet::new(), Duration::ZERO).await.unwrap();
+    assert_eq!((count.archives, count.uploads), (2, 1));
     for file in &of_ours {
         assert!(!file.exists(), "{}", file.display());
     }

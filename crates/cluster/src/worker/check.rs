@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::job::Kept;
 use super::{Shared, WorkerEvent};
 use crate::fleet::Fleet;
-use crate::job::{Graded, Lease};
+use crate::job::{GradingCounts, Lease};
 use crate::manifest::Manifest;
 
 /// The checks of plans, by the digest of the manifest: a suite is read once and not for each run.
@@ -32,7 +32,7 @@ impl<F: Fleet> Shared<F> {
         run: &RunDir,
         record: &RunRecord,
         cancel: &CancellationToken,
-    ) -> Option<Graded> {
+    ) -> Option<GradingCounts> {
         if lease.entry.judge.is_some() {
             return None;
         }
@@ -44,7 +44,7 @@ impl<F: Fleet> Shared<F> {
             Err(kept) => Err(kept.why),
         };
         match evaluated {
-            Ok(evaluated) => Some(Graded {
+            Ok(evaluated) => Some(GradingCounts {
                 passed: evaluated.passed,
                 total: evaluated.total,
                 gated: evaluated.gated,

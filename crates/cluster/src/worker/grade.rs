@@ -15,7 +15,7 @@ use super::Shared;
 use super::job::{Kept, Made, Reach, Worked};
 use crate::archive::{make_way, pack};
 use crate::fleet::{Fleet, FleetError, patiently};
-use crate::job::{Graded, Lease, Queue, Standing};
+use crate::job::{GradingCounts, Lease, Queue, Standing};
 use crate::manifest::Manifest;
 
 impl<F: Fleet> Shared<F> {
@@ -58,7 +58,7 @@ impl<F: Fleet> Shared<F> {
         let archive = pack(run.root(), below, &archive).await?;
         let spent = budget.spent();
         Ok(Worked::Made(Box::new(Made {
-            standing: Standing::Graded(Graded {
+            standing: Standing::Graded(GradingCounts {
                 passed: evaluated.passed,
                 total: evaluated.total,
                 gated: evaluated.gated,

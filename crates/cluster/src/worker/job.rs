@@ -13,8 +13,8 @@ use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError, patiently};
 use crate::id::AttemptId;
 use crate::job::{
-    ArchiveName, ArchiveRef, Commit, Graded, Lease, LeaseState, Queue, Refusal, ResultRecord,
-    Standing,
+    ArchiveName, ArchiveRef, Commit, GradingCounts, Lease, LeaseState, Queue, Refusal,
+    ResultRecord, Standing,
 };
 use crate::plan::PlanState;
 
@@ -37,7 +37,7 @@ pub(super) enum Worked {
 /// A result that is not stored yet.
 pub(super) struct Made {
     pub(super) standing: Standing,
-    pub(super) grading: Option<Graded>,
+    pub(super) grading: Option<GradingCounts>,
     pub(super) agent_version: Option<String>,
     pub(super) summary: String,
     pub(super) archive: Packed,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::{Shared, WorkerEvent};
 use crate::fleet::{Fleet, FleetError};
 use crate::id::PlanId;
-use crate::job::{Left, Queue};
+use crate::job::{LeftJobs, Queue};
 use crate::plan::PlanEntry;
 
 /// How long jobs of a plan are left to others before this worker looks again.
@@ -27,9 +27,9 @@ pub(super) struct Leaving {
 
 impl Leaving {
     /// Everything that is left now, for people.
-    pub(super) fn all(&self) -> Vec<Left> {
+    pub(super) fn all(&self) -> Vec<LeftJobs> {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |((queue, plan), (_, why)): (&(Queue, PlanId), &(Instant, String))| Left {
+        let one = |((queue, plan), (_, why)): (&(Queue, PlanId), &(Instant, String))| LeftJobs {
             queue: *queue,
             plan: plan.clone(),
             why: why.clone(),
@@ -106,7 +106,7 @@ impl<F: Fleet> Shared<F> {
             drop(left);
             self.changed.notify_one();
             let (plan, why) = (plan.clone(), why.to_owned());
-            self.tell(&WorkerEvent::Left(Left { queue, plan, why }));
+            self.tell(&WorkerEvent::Left(LeftJobs { queue, plan, why }));
         }
     }
 }

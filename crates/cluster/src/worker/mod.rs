@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 use crate::fail_point::FailPoint;
 use crate::fleet::{Fleet, FleetError};
 use crate::id::{Class, PlanId};
-use crate::job::{Commit, Lease, Left, Queue, WorkerInfo};
+use crate::job::{Commit, Lease, LeftJobs, Queue, WorkerInfo};
 use bundle::Bundles;
 use check::Checkers;
 use leave::Leaving;
@@ -98,7 +98,7 @@ pub enum WorkerEvent {
     /// A job was given back or given up.
     GivenBack { queue: Queue, run: RunId, why: String },
     /// Jobs of a plan are left to other workers, because its agent cannot be started or its judge cannot be asked here.
-    Left(Left),
+    Left(LeftJobs),
     /// Something is wrong with the server or this machine; the worker goes on.
     Trouble { message: String },
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use skillgauge_cluster::{
-    ArchiveName, ArchiveRef, Caps, Class, Commit, Connect, Fleet, FleetError, FleetStatus,
-    InitSettings, LeaseState, LocalFleet, NatsFleet, PlanEntry, PlanState, Queue, Refusal,
-    ResultRecord, Revision, RunToken, SharedFolder, Shown, StatusReader, Tidied, WorkerInfo,
+    ArchiveName, ArchiveRef, Caps, Class, Commit, Connect, Files as _, Fleet, FleetError,
+    FleetStatus, InitSettings, LeaseState, LocalFleet, NatsFleet, PlanEntry, PlanFilter, PlanState,
+    Queue, Refusal, ResultRecord, Revision, RunToken, SharedFolder, StatusReader, TidyCount,
+    WorkerInfo,
 };
 use skillgauge_testkit::nats::NatsServer;
 
@@ -206,7 +207,7 @@ async fn what_is_stored_after_a_cancel_does_not_count_and_goes<F: Fleet>(fleet: 
         assert_eq!((counting.len(), late.len()), (1, 1), "{queue:?}");
         assert_eq!(counting[0].record, stored[record].1);
     }
-    let status = FleetStatus::read(fleet, &Shown::Only(id.clone())).await.unwrap();
+    let status = FleetStatus::read(fleet, &PlanFilter::Only(id.clone())).await.unwrap();
     assert_eq!((status.plans[0].done, status.plans[0].graded), (1, 1));
     assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().late, 2);
     assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap().late, 0);
@@ -365,28 +366,28 @@ async fn status_is_about_now_and_shows_what_is_over_for_a_day<F: Fleet>(fleet: &
     begin(fleet, &id, &entry, 3).await;
     let of = |status: FleetStatus| status.plans.into_iter().find(|plan| plan.id == id);
     let lease = next(fleet, Queue::Runs, LONG).await.unwrap();
-    let status = of(FleetStatus::read(fleet, &Shown::Current).await.unwrap()).unwrap();
+    let status = of(FleetStatus::read(fleet, &PlanFilter::Current).await.unwrap()).unwrap();
     assert_eq!((status.running, status.queued, status.done), (1, 2, 0));
     assert_eq!((status.runs_per_minute, status.seconds_left), (None, None));
     fleet.commit(Queue::Runs, &id, &record(&lease)).await.unwrap();
     fleet.done(&lease).await.unwrap();
     let reader = StatusReader::default();
-    let status = of(reader.read(fleet, &Shown::Current).await.unwrap()).unwrap();
+    let status = of(reader.read(fleet, &PlanFilter::Current).await.unwrap()).unwrap();
     assert_eq!((status.running, status.queued, status.done), (0, 2, 1));
     assert!(status.runs_per_minute.unwrap() > 1.0, "{status:?}");
     assert!(status.seconds_left.unwrap() < 120.0, "{status:?}");
     fleet.end_plan(&id, PlanState::Finished).await.unwrap();
     for _ in 0..2 {
-        let status = of(reader.read(fleet, &Shown::Current).await.unwrap()).unwrap();
+        let status = of(reader.read(fleet, &PlanFilter::Current).await.unwrap()).unwrap();
         assert_eq!((status.state, status.done, status.queued), ("finished", 1, 0));
         assert_eq!((status.runs_per_minute, status.seconds_left), (None, None));
         assert!(status.ended.is_some());
     }
     let ended = PlanEntry { state: PlanState::Finished, ended: Some(1), ..entry.clone() };
     fleet.put_plan(&id, &ended).await.unwrap();
-    let current = FleetStatus::read(fleet, &Shown::Current).await.unwrap();
+    let current = FleetStatus::read(fleet, &PlanFilter::Current).await.unwrap();
     assert!(current.plans_over >= 1 && of(current).is_none(), "over for long");
-    for shown in [Shown::All, Shown::Only(id.clone())] {
+    for shown in [PlanFilter::All, PlanFilter::Only(id.clone())] {
         assert!(of(FleetStatus::read(fleet, &shown).await.unwrap()).is_some(), "{shown:?}");
     }
     fleet.end_plan(&id, PlanState::Cancelled).await.unwrap();
@@ -477,9 +478,9 @@ async fn the_fleet_on_nats_with_a_shared_folder_keeps_the_rules() {
     fs_err::write(place.with_file_name(format!("{below}.part")), "half").unwrap();
     let error = fleet.get_archive(&archive, &back).await.unwrap_err();
     assert!(matches!(error, FleetError::Damaged { .. }), "{error}");
-    assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap(), Tidied::default());
-    let tidied = fleet.tidy(&id, Duration::ZERO).await.unwrap();
-    assert_eq!((tidied.archives, tidied.uploads), (1, 1));
+    assert_eq!(fleet.tidy(&id, Duration::from_hours(1)).await.unwrap(), TidyCount::default());
+    let count = fleet.tidy(&id, Duration::ZERO).await.unwrap();
+    assert_eq!((count.archives, count.uploads), (1, 1));
     // Not mounted, or another folder: nothing is called damaged for that.
     let error = fleet.get_archive(&archive, &back).await.unwrap_err();
     assert!(matches!(error, FleetError::Folder { .. }), "{error}");

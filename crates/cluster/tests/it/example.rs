@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use skillgauge_cluster::{
-    AttemptId, Caps, Class, Fleet, Graded, Lease, PlanEntry, PlanId, PlanState, Queue,
+    AttemptId, Caps, Class, Fleet, GradingCounts, Lease, PlanEntry, PlanId, PlanState, Queue,
     ResultRecord, Standing, Times,
 };
 use skillgauge_core::plan::RunId;
@@ -69,7 +69,14 @@ pub(crate) fn ran() -> ResultRecord {
 
 pub(crate) fn graded() -> Standing {
     let (cost_usd, calls) = (None, 0);
-    Standing::Graded(Graded { passed: 1, total: 1, gated: false, judge_errors: 0, cost_usd, calls })
+    Standing::Graded(GradingCounts {
+        passed: 1,
+        total: 1,
+        gated: false,
+        judge_errors: 0,
+        cost_usd,
+        calls,
+    })
 }
 
 pub(crate) async fn next<F: Fleet>(

@@ -1,7 +1,7 @@
 //! What `init` makes on a server, and which servers it refuses.
 
 use skillgauge_cluster::{
-    AttemptId, Connect, Fleet as _, FleetError, InitSettings, NatsFleet, Queue, ResultRecord,
+    AttemptId, Connect, FleetError, InitSettings, NatsFleet, Queue, ResultRecord, Results as _,
     server_config,
 };
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use skillgauge_cluster::{
-    Connect, Credentials, Fleet as _, FleetError, InitSettings, NatsFleet, WORKER_PUBLISHES,
+    Connect, Credentials, FleetError, InitSettings, NatsFleet, Plans as _, WORKER_PUBLISHES,
 };
 use skillgauge_run::model::Secret;
 use skillgauge_testkit::nats::jwt::{Allowed, Operator, nkey_user};

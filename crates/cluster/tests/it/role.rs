@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::{ConnectOptions, Event, ServerError};
 use skillgauge_cluster::{
-    Class, Connect, Credentials, Fleet as _, FleetError, InitSettings, NatsFleet, Queue,
+    Class, Connect, Credentials, FleetError, InitSettings, Jobs as _, NatsFleet, Queue,
     WORKER_PUBLISHES, server_config,
 };
 use skillgauge_testkit::nats::{NatsServer, NatsVersion};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skillgauge_cluster::{NatsFleet, Shown, StatusReader, patiently};
+use skillgauge_cluster::{NatsFleet, PlanFilter, StatusReader, patiently};
 use skillgauge_web::{FleetFeed, FleetView};
 use tokio::sync::watch;
 
@@ -29,7 +29,7 @@ pub(in crate::commands) async fn open(
     let connect = login::connect(url, login, session, "serve");
     let fleet = NatsFleet::connect(&connect).await?;
     let reader = StatusReader::default();
-    let status = patiently(|| reader.read(&fleet, &Shown::Current)).await?;
+    let status = patiently(|| reader.read(&fleet, &PlanFilter::Current)).await?;
     let status = serde_json::to_value(status).map_err(std::io::Error::from)?;
     let (tell, feed) = watch::channel(FleetView { status, problem: None });
     Ok((feed, Feeder { fleet, reader, tell }))
@@ -40,7 +40,7 @@ impl Feeder {
     pub(in crate::commands) async fn go_on(self) {
         while !self.tell.is_closed() {
             tokio::time::sleep(EVERY).await;
-            let read = self.reader.read(&self.fleet, &Shown::Current).await;
+            let read = self.reader.read(&self.fleet, &PlanFilter::Current).await;
             let read = read.map_err(|error| error.to_string());
             let read =
                 read.and_then(|status| serde_json::to_value(status).map_err(|e| e.to_string()));

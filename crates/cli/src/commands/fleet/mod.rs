@@ -9,7 +9,7 @@ mod status;
 mod submit;
 mod work;
 
-use skillgauge_cluster::{Fleet as _, NatsFleet, PlanId, PlanState, patiently};
+use skillgauge_cluster::{NatsFleet, PlanId, PlanState, Plans as _, patiently};
 
 use super::Outcome;
 use crate::args::{FleetAction, FleetArgs, FleetCancelArgs, TapeArgs};

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, SystemTime};
 
 use skillgauge_cluster::{
-    FleetStatus, NatsFleet, PlanStatus, Shown, StatusReader, WorkerInfo, patiently,
+    FleetStatus, NatsFleet, PlanFilter, PlanStatus, StatusReader, WorkerInfo, patiently,
 };
 use skillgauge_core::text::table;
 use skillgauge_core::time::unix_millis;
@@ -26,16 +26,16 @@ pub(super) fn run(args: &FleetStatusArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&TapeArgs::default())?;
     let connect = login::connect(&args.server.url, &args.server.login, &session, "status");
     let shown = match &args.plan {
-        Some(plan) => Shown::Only(plan.clone()),
-        None if args.all => Shown::All,
-        None => Shown::Current,
+        Some(plan) => PlanFilter::Only(plan.clone()),
+        None if args.all => PlanFilter::All,
+        None => PlanFilter::Current,
     };
     let watched = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?;
         let (reader, mut screen) = (StatusReader::default(), Screen::new(args));
         if !args.watch {
             let status = patiently(|| reader.read(&fleet, &shown)).await?;
-            if let (Shown::Only(plan), []) = (&shown, &status.plans[..]) {
+            if let (PlanFilter::Only(plan), []) = (&shown, &status.plans[..]) {
                 return Err(unknown_plan(plan));
             }
             return screen.show(&status, args.format, printer);

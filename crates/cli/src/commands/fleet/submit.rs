@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use skillgauge_cluster::{
-    Caps, Class, Collected, Connect, Fleet, Left, LocalFleet, NatsFleet, SharedFolder, Stopped,
+    Caps, Class, Collected, Connect, Fleet, LeftJobs, LocalFleet, NatsFleet, SharedFolder, Stopped,
     Submission, Submitted, Times, Worker, WorkerEvent, WorkerSettings, submit as hand_over,
 };
 use skillgauge_core::scratch::PrivateFolder;
@@ -229,7 +229,7 @@ async fn run_here(
     let over = session.cancel.child_token();
     let (left, teller) = (over.clone(), home.printer.clone());
     let on_event = Arc::new(move |event: &WorkerEvent| {
-        if let WorkerEvent::Left(Left { why, .. }) = event {
+        if let WorkerEvent::Left(LeftJobs { why, .. }) = event {
             teller.say(&format!("warning: {why}"));
             left.cancel();
         }
