@@ -35,7 +35,7 @@ async fn a_flood_of_lines_is_read_in_little_memory() {
     assert_eq!((ended.status.code, ended.stdout.bytes), (Some(0), FLOOD));
     assert_eq!((ended.stdout.lines, ended.stdout.note()), (lines, None));
     // Other tests run in this process, too; a flood that was kept would be 200 MB.
-    assert!(peak_rss() - before < 60 << 20, "{before} -> {}", peak_rss());
+    assert!(peak_rss() - before < 150 << 20, "{before} -> {}", peak_rss());
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_line_without_end_is_cut() {
     assert_eq!((ended.stdout.bytes, lines.len(), lines[0].len()), (FLOOD, 1, 1 << 20));
     assert_eq!(ended.stdout.cut_from_lines, FLOOD - (1 << 20));
     assert!(ended.stdout.note().unwrap().contains("too long"));
-    assert!(peak_rss() - before < 60 << 20, "{before} -> {}", peak_rss());
+    assert!(peak_rss() - before < 150 << 20, "{before} -> {}", peak_rss());
 }
 
 #[tokio::test]
