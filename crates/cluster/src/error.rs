@@ -99,6 +99,10 @@ pub enum FleetError {
 }
 
 impl FleetError {
+    pub(crate) fn damaged(name: impl ToString, reason: impl ToString) -> Self {
+        Self::Damaged { name: name.to_string(), reason: reason.to_string() }
+    }
+
     /// Whether the server did not answer, or not yet as it will.
     pub fn is_silence(&self) -> bool {
         matches!(self, Self::Server { .. })

@@ -31,6 +31,14 @@ impl Queue {
         }
     }
 
+    /// One of them in subjects and names.
+    pub(crate) const fn job(self) -> &'static str {
+        match self {
+            Self::Runs => "run",
+            Self::Grades => "grade",
+        }
+    }
+
     pub const ALL: [Self; 2] = [Self::Runs, Self::Grades];
 }
 
@@ -86,16 +94,8 @@ pub struct ArchiveName {
 impl ArchiveName {
     /// The archive of an attempt at a job.
     pub fn new(queue: Queue, plan: &PlanId, token: &RunToken, attempt: AttemptId) -> Self {
-        let text = format!("{plan}/{token}/{}/{attempt}", kind(queue));
+        let text = format!("{plan}/{token}/{}/{attempt}", queue.job());
         Self { text, plan: plan.clone(), attempt }
-    }
-}
-
-/// What an archive of a queue's jobs is called.
-const fn kind(queue: Queue) -> &'static str {
-    match queue {
-        Queue::Runs => "run",
-        Queue::Grades => "grade",
     }
 }
 
@@ -107,7 +107,7 @@ impl FromStr for ArchiveName {
         let bad = || BadName { text: text.to_owned(), what, rule };
         let parts: Vec<&str> = text.split('/').collect();
         let [plan, token, of, attempt] = parts[..] else { return Err(bad()) };
-        let queue = Queue::ALL.into_iter().find(|queue| kind(*queue) == of).ok_or_else(bad)?;
+        let queue = Queue::ALL.into_iter().find(|queue| queue.job() == of).ok_or_else(bad)?;
         let token: RunToken = token.parse()?;
         Ok(Self::new(queue, &plan.parse()?, &token, attempt.parse()?))
     }

@@ -90,9 +90,9 @@ impl Manifest {
         file: &Path,
     ) -> Result<Self, FleetError> {
         patiently(|| fleet.get_input(sha256, file)).await?;
-        let damaged = |reason: String| FleetError::Damaged { name: sha256.to_owned(), reason };
-        serde_json::from_slice(&fs_err::read(file)?)
-            .map_err(|error| damaged(format!("it is no manifest of this version: {error}")))
+        serde_json::from_slice(&fs_err::read(file)?).map_err(|error| {
+            FleetError::damaged(sha256, format!("it is no manifest of this version: {error}"))
+        })
     }
 
     /// What a run of the plan is, with blank places.

@@ -112,6 +112,15 @@ pub struct Caps {
     pub grades: u32,
 }
 
+impl Caps {
+    pub(crate) const fn of(self, queue: Queue) -> u32 {
+        match queue {
+            Queue::Runs => self.runs,
+            Queue::Grades => self.grades,
+        }
+    }
+}
+
 /// How long a job belongs to a worker that is not heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {

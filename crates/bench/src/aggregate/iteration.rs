@@ -14,7 +14,7 @@ pub(crate) const CONFIGURATIONS: [&str; 2] = ["with_skill", "without_skill"];
 /// Who is supposed to have written it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writer {
-    /// `skillgauge run`: every run has a record, and its grading a copy of what matters of it.
+    /// `skillgauge run`: every run has a record.
     Ours,
     /// Another tool: no records, and times and tokens only in timing.json.
     Other,
@@ -157,7 +157,6 @@ fn write_run(
             "model": JUDGE, "answered_by": MODEL, "votes": 1,
             "template": {"name": "grade_evals", "version": "1", "digest": "0123456789abcdef"}
         });
-        grading["run_record"] = record.clone();
         record["format"] = "run".into();
         record["format_version"] = json!({"major": 1, "minor": 0});
         record["agent"] = "claude".into();

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::child::Sample;
+use crate::page;
 
 /// The engine may cost so much for each run.
 const WANTED_MS: f64 = 10.0;
@@ -53,7 +54,7 @@ impl Report {
         out.push_str("| goal | measured | |\n|---|---|---|\n");
         for &(number, slots) in &workers {
             let cost = self.cost_ms(number, |cost| cost.wall_seconds);
-            let verdict = if cost <= WANTED_MS { "met" } else { "not met" };
+            let verdict = page::met(cost <= WANTED_MS);
             let _ = writeln!(
                 out,
                 "| at most {WANTED_MS:.0} ms a run, {} of {} slots | {cost:.2} ms | {verdict} |",

@@ -8,6 +8,7 @@ use super::batch::{Carried, Timed};
 use super::memory::GuardMemory;
 use super::stage::{Effort, Pair};
 use crate::child::{Cost, Sample};
+use crate::page;
 
 const WANTED_MS: f64 = 20.0;
 const WANTED_MB: f64 = 5.0;
@@ -58,13 +59,13 @@ impl Report {
             let _ = writeln!(
                 out,
                 "| below {WANTED_MS:.0} ms {what} | {value:.2} ms | {} |",
-                verdict(value < WANTED_MS)
+                page::met(value < WANTED_MS)
             );
         }
         let _ = writeln!(
             out,
             "| below {WANTED_MB:.0} MB of memory of ours, the guard included | {memory:.2} MB | {} |\n",
-            verdict(memory < WANTED_MB)
+            page::met(memory < WANTED_MB)
         );
     }
 
@@ -156,10 +157,6 @@ impl Report {
             |pair: &Pair| mb(pair.carried.peak_kib.saturating_sub(pair.carried.before_kib));
         Sample::of(self.batches.iter().map(growth)).max() / f64::from(self.effort.jobs)
     }
-}
-
-fn verdict(met: bool) -> &'static str {
-    if met { "met" } else { "not met" }
 }
 
 /// Megabytes of a number of KiB.

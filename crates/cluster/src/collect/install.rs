@@ -29,14 +29,6 @@ pub(super) struct Place {
     pub(super) dialect: Dialect,
 }
 
-/// Files of a result that are not in their place yet.
-#[derive(Debug)]
-enum Download {
-    Run(PartialRun),
-    /// In the place where its run was made: the run is home, so nobody is there.
-    Grading(PartialRun),
-}
-
 /// What of a result is here now.
 #[derive(Debug)]
 pub(super) enum Arrival {
@@ -67,28 +59,28 @@ pub(super) async fn install<F: Fleet>(
     if let Standing::Lost { .. } = result.standing {
         return Ok((result, Arrival::Nothing));
     }
-    let fetched = match &result.archive {
+    let arrival = match &result.archive {
         Some(archive) => place.fetch(fleet, &result, archive).await,
-        None => Err(damaged(&result.run, "it has no archive").into()),
+        None => Err(FleetError::damaged(&result.run, "it has no archive").into()),
     };
-    let fetched = match fetched {
-        Ok(fetched) => fetched,
-        Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
-            return Ok((result, Arrival::Damaged(error)));
+    let arrival = match arrival {
+        Ok(partial) => {
+            let (place, result) = (place, result.clone());
+            let installing = tokio::task::spawn_blocking(move || place.install(&result, partial));
+            installing.await.unwrap_or_else(|error| {
+                let (action, reason) = ("putting a result into its place", error.to_string());
+                Err(FleetError::Server { action, reason }.into())
+            })
         }
-        Err(error) => return Err(error),
+        Err(error) => Err(error),
     };
-    let installing = tokio::task::spawn_blocking(move || {
-        let installed = match place.install(&result, fetched) {
-            Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => Arrival::Damaged(error),
-            other => other?,
-        };
-        Ok((result, installed))
-    });
-    installing.await.unwrap_or_else(|error| {
-        let (action, reason) = ("putting a result into its place", error.to_string());
-        Err(FleetError::Server { action, reason }.into())
-    })
+    match arrival {
+        Ok(arrival) => Ok((result, arrival)),
+        Err(CollectError::Fleet(error @ FleetError::Damaged { .. })) => {
+            Ok((result, Arrival::Damaged(error)))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 impl Place {
@@ -98,29 +90,23 @@ impl Place {
         fleet: &F,
         result: &ResultRecord,
         archive: &ArchiveRef,
-    ) -> Result<Download, CollectError> {
+    ) -> Result<PartialRun, CollectError> {
         let partial = self.iteration.begin_run(&result.run)?;
         let dir = partial.dir();
         archive.unpack(fleet, dir.root(), dir.root().parent().unwrap_or(dir.root())).await?;
-        Ok(match result.standing {
-            Standing::Ran { .. } => Download::Run(partial),
-            Standing::Graded(_) | Standing::Lost { .. } => Download::Grading(partial),
-        })
+        Ok(partial)
     }
 
-    fn install(&self, result: &ResultRecord, fetched: Download) -> Result<Arrival, CollectError> {
-        match fetched {
-            Download::Run(partial) => {
-                self.run(result, partial).map(|run| Arrival::Run(Box::new(run)))
-            }
-            Download::Grading(partial) => {
-                let made = partial.dir();
-                let installed = self.grading(&result.run, &made).map(|()| Arrival::Grading);
-                // What stays is removed before anything else is put there.
-                let _ = fs_err::remove_dir_all(made.root());
-                installed
-            }
+    fn install(&self, result: &ResultRecord, partial: PartialRun) -> Result<Arrival, CollectError> {
+        if let Standing::Ran { .. } = result.standing {
+            return self.run(result, partial).map(|run| Arrival::Run(Box::new(run)));
         }
+        // In the place where its run was made: the run is home, so nobody is there.
+        let made = partial.dir();
+        let installed = self.grading(&result.run, &made).map(|()| Arrival::Grading);
+        // What stays is removed before anything else is put there.
+        let _ = fs_err::remove_dir_all(made.root());
+        installed
     }
 
     fn run(
@@ -130,9 +116,9 @@ impl Place {
     ) -> Result<InstalledRun, CollectError> {
         let run = &result.run;
         let dir = partial.dir();
-        let mut record = dir.record().map_err(|error| damaged(run, error))?;
+        let mut record = dir.record().map_err(|error| FleetError::damaged(run, error))?;
         if record.id != run.to_string() || !record.reason.is_result() {
-            return Err(damaged(run, format!("it is of {}", record.id)).into());
+            return Err(FleetError::damaged(run, format!("it is of {}", record.id)).into());
         }
         // An older worker writes less into a record than it tells.
         record.skillgauge_version = Some(result.tool_version.clone());
@@ -198,7 +184,7 @@ impl Place {
                 read::<EvalsGrading>(&bytes).map(|read| GradingFile::Evals(Box::new(read.value)))
             }
         };
-        grading.map_err(|error| damaged(run, error))
+        grading.map_err(|error| FleetError::damaged(run, error))
     }
 }
 
@@ -208,7 +194,7 @@ fn structural(run: &RunId, dir: &RunDir) -> Result<Option<Vec<u8>>, FleetError> 
         return Ok(None);
     }
     let bytes = read_bounded(&dir.structural_file(), run)?;
-    read::<Structural>(&bytes).map_err(|error| damaged(run, error))?;
+    read::<Structural>(&bytes).map_err(|error| FleetError::damaged(run, error))?;
     Ok(Some(bytes))
 }
 
@@ -216,19 +202,15 @@ fn sync(file: &Path) -> Result<(), FleetError> {
     Ok(fs_err::File::open(file)?.sync_data()?)
 }
 
-fn damaged(run: &RunId, reason: impl std::fmt::Display) -> FleetError {
-    FleetError::Damaged { name: run.to_string(), reason: reason.to_string() }
-}
-
 fn read_bounded(path: &Path, run: &RunId) -> Result<Vec<u8>, FleetError> {
     match fs_err::symlink_metadata(path) {
         // What is in an archive is its maker's business, and no reason to stop for whoever collects.
         Ok(metadata) if !metadata.is_file() => {
             let name = path.file_name().unwrap_or_default();
-            Err(damaged(run, format!("{} is no file", name.display())))
+            Err(FleetError::damaged(run, format!("{} is no file", name.display())))
         }
         Ok(metadata) if metadata.len() <= MAX_GRADING => Ok(fs_err::read(path)?),
-        Ok(_) => Err(damaged(run, "its grading is too large")),
-        Err(error) => Err(damaged(run, error)),
+        Ok(_) => Err(FleetError::damaged(run, "its grading is too large")),
+        Err(error) => Err(FleetError::damaged(run, error)),
     }
 }

@@ -43,12 +43,12 @@ impl PlanIteration {
         let folder = tempfile::tempdir().map_err(FleetError::Io)?;
         let file = folder.path().join("manifest.json");
         let manifest = Manifest::fetch(fleet, &entry.manifest, &file).await?;
-        let damaged = |reason: String| FleetError::Damaged { name: entry.manifest.clone(), reason };
+        let damaged = |reason: &str| FleetError::damaged(&entry.manifest, reason);
         if PlanId::of(&manifest.record) != *id {
-            return Err(damaged(format!("it is not of the plan {id}")).into());
+            return Err(damaged(&format!("it is not of the plan {id}")).into());
         }
         let suite = Suite::read(manifest.suite.as_bytes());
-        let suite = Box::new(suite.map_err(|error| damaged(error.to_string()))?.value);
+        let suite = Box::new(suite.map_err(|error| damaged(&error.to_string()))?.value);
         Ok(Self::There { record: Box::new(manifest.record), suite })
     }
 

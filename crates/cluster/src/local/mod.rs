@@ -441,7 +441,6 @@ fn fetch(from: &Path, sha256: &str, target: &Path) -> Result<(), FleetError> {
     if found == sha256 {
         Ok(())
     } else {
-        let name = from.display().to_string();
-        Err(FleetError::Damaged { name, reason: format!("its SHA-256 is {found}") })
+        Err(FleetError::damaged(from.display(), format!("its SHA-256 is {found}")))
     }
 }

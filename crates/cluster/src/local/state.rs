@@ -86,15 +86,11 @@ impl State {
             self.jobs.iter().any(|(key, job)| key.0 == queue && key.1 == *plan && job.is_free(now))
         };
         let able = |(id, entry): &(&PlanId, &PlanEntry)| {
-            let cap = match queue {
-                Queue::Runs => entry.caps.runs,
-                Queue::Grades => entry.caps.grades,
-            };
             entry.state == PlanState::Running
                 && classes.contains(&entry.class)
                 && !except.contains(*id)
                 && has_job(id)
-                && busy(id) < cap
+                && busy(id) < entry.caps.of(queue)
         };
         let mut plans = self.plans.iter().filter(able).map(|(id, _)| id);
         let first = plans.clone().next();

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
 
 use super::init::InitSettings;
 use crate::id::{Class, PlanId, RunToken};
@@ -32,14 +32,6 @@ pub(super) enum Bucket {
     Status,
     Inputs,
     Archives,
-}
-
-/// How a stream is used, which decides its settings.
-enum Use {
-    Jobs(&'static str),
-    Advisories,
-    Keys { age: Duration, storage: StorageType, bytes: i64 },
-    Objects { age: Duration, bytes: i64 },
 }
 
 impl Bucket {
@@ -70,31 +62,28 @@ impl Bucket {
         }
     }
 
-    /// The bucket's name, or the stream's own.
-    pub(super) const fn short(self) -> &'static str {
+    /// The name of the stream; what comes after `KV_` or `OBJ_` is the name of a bucket.
+    pub(super) const fn stream(self) -> &'static str {
         match self {
             Self::Runs => "SG_RUNS",
             Self::Grades => "SG_GRADES",
             Self::Dead => "SG_DEAD",
-            Self::Plans => "SG_PLAN",
-            Self::Results => "SG_RESULTS",
-            Self::Scores => "SG_SCORES",
-            Self::Status => "SG_STATUS",
-            Self::Inputs => "SG_INPUTS",
-            Self::Archives => "SG_ARCHIVES",
-        }
-    }
-
-    pub(super) const fn stream(self) -> &'static str {
-        match self {
             Self::Plans => "KV_SG_PLAN",
             Self::Results => "KV_SG_RESULTS",
             Self::Scores => "KV_SG_SCORES",
             Self::Status => "KV_SG_STATUS",
             Self::Inputs => "OBJ_SG_INPUTS",
             Self::Archives => "OBJ_SG_ARCHIVES",
-            Self::Runs | Self::Grades | Self::Dead => self.short(),
         }
+    }
+
+    pub(super) fn short(self) -> &'static str {
+        let name = self.stream();
+        name.strip_prefix("KV_").or_else(|| name.strip_prefix("OBJ_")).unwrap_or(name)
+    }
+
+    const fn is_results(self) -> bool {
+        matches!(self, Self::Results | Self::Scores)
     }
 
     /// The subject of a key.
@@ -112,22 +101,6 @@ impl Bucket {
         format!("$O.{}.M.{encoded}", self.short())
     }
 
-    fn usage(self, settings: &InitSettings) -> Use {
-        let file = StorageType::File;
-        let most = settings.max_bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(-1);
-        match self {
-            Self::Runs => Use::Jobs("run"),
-            Self::Grades => Use::Jobs("grade"),
-            Self::Dead => Use::Advisories,
-            Self::Plans => Use::Keys { age: KEPT, storage: file, bytes: -1 },
-            // Small archives are among the results, of runs and of gradings.
-            Self::Results | Self::Scores => Use::Keys { age: KEPT, storage: file, bytes: most },
-            Self::Status => Use::Keys { age: STATUS_KEPT, storage: file, bytes: -1 },
-            Self::Inputs => Use::Objects { age: INPUTS_KEPT, bytes: -1 },
-            Self::Archives => Use::Objects { age: KEPT, bytes: most },
-        }
-    }
-
     /// What the server is asked for. Limits that nobody wants are -1, which is what the server stores for them.
     pub(super) fn config(self, settings: &InitSettings) -> Config {
         let base = Config {
@@ -140,9 +113,11 @@ impl Bucket {
             num_replicas: settings.replicas,
             ..Config::default()
         };
-        match self.usage(settings) {
-            Use::Jobs(kind) => Config {
-                subjects: vec![format!("sg.v1.{kind}.>")],
+        let most = settings.max_bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(-1);
+        let jobs = |queue: Queue| vec![format!("sg.v1.{}.>", queue.job())];
+        match self {
+            Self::Runs | Self::Grades => Config {
+                subjects: jobs(if self == Self::Runs { Queue::Runs } else { Queue::Grades }),
                 retention: RetentionPolicy::WorkQueue,
                 max_messages: MAX_JOBS,
                 max_messages_per_subject: 1,
@@ -153,7 +128,7 @@ impl Bucket {
                 allow_direct: true,
                 ..base
             },
-            Use::Advisories => Config {
+            Self::Dead => Config {
                 subjects: ["MAX_DELIVERIES", "MSG_TERMINATED"]
                     .iter()
                     .flat_map(|kind| Queue::ALL.map(|queue| advisory(kind, queue, ">")))
@@ -162,38 +137,31 @@ impl Bucket {
                 allow_direct: true,
                 ..base
             },
-            Use::Keys { age, storage, bytes } => Config {
-                max_bytes: bytes,
+            Self::Plans | Self::Results | Self::Scores | Self::Status => Config {
+                // Small archives are among the results, of runs and of gradings.
+                max_bytes: if self.is_results() { most } else { -1 },
                 subjects: vec![self.key(">")],
                 max_messages_per_subject: 1,
                 discard: DiscardPolicy::New,
-                max_age: age,
-                storage,
+                max_age: if self == Self::Status { STATUS_KEPT } else { KEPT },
                 // A result is the first message of its key and stays it: the server refuses a second one from anybody,
                 // and a message that replaces others. Whoever may purge can remove one.
-                discard_new_per_subject: matches!(self, Self::Results | Self::Scores),
+                discard_new_per_subject: self.is_results(),
                 allow_rollup: false,
                 deny_delete: true,
                 allow_direct: true,
                 ..base
             },
-            Use::Objects { age, bytes } => Config {
+            Self::Inputs | Self::Archives => Config {
                 subjects: vec![self.chunks(">"), self.object(">")],
                 discard: DiscardPolicy::New,
-                max_age: age,
-                max_bytes: bytes,
+                max_age: if self == Self::Inputs { INPUTS_KEPT } else { KEPT },
+                max_bytes: if self == Self::Archives { most } else { -1 },
                 allow_rollup: true,
                 allow_direct: true,
                 ..base
             },
         }
-    }
-}
-
-fn kind(queue: Queue) -> &'static str {
-    match queue {
-        Queue::Runs => "run",
-        Queue::Grades => "grade",
     }
 }
 
@@ -205,12 +173,12 @@ pub(super) fn advisory(what: &str, queue: Queue, consumer: &str) -> String {
 
 /// The subject of a job; `*` for the run gives the filter of a plan's consumer.
 pub(super) fn job_subject(queue: Queue, class: &Class, plan: &PlanId, run: &str) -> String {
-    format!("sg.v1.{}.{class}.{plan}.{run}", kind(queue))
+    format!("sg.v1.{}.{class}.{plan}.{run}", queue.job())
 }
 
 /// All jobs of a plan, whatever class they have.
 pub(super) fn plan_subjects(queue: Queue, plan: &PlanId) -> String {
-    format!("sg.v1.{}.*.{plan}.*", kind(queue))
+    format!("sg.v1.{}.*.{plan}.*", queue.job())
 }
 
 pub(super) fn consumer(class: &Class, plan: &PlanId) -> String {

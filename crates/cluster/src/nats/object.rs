@@ -200,10 +200,12 @@ impl NatsFleet {
         let message = stream.get_last_raw_message_by_subject(&subject).await;
         let message =
             message.map_err(|error| self.failed("looking for an object", bucket, &error))?;
-        let damaged = |reason: String| FleetError::Damaged { name: name.to_owned(), reason };
-        let found: Description =
-            serde_json::from_slice(&message.payload).map_err(|error| damaged(error.to_string()))?;
-        if found.deleted { Err(damaged("it was removed".to_owned())) } else { Ok(found.nuid) }
+        let found: Description = serde_json::from_slice(&message.payload)
+            .map_err(|error| FleetError::damaged(name, error))?;
+        if found.deleted {
+            return Err(FleetError::damaged(name, "it was removed"));
+        }
+        Ok(found.nuid)
     }
 
     /// Reads chunks until they have the digest; a file that never has it is damaged.
@@ -234,7 +236,7 @@ impl NatsFleet {
                     }
                     if waiting.elapsed() > CATCH_UP {
                         let reason = format!("its SHA-256 is {found} instead of {sha256}");
-                        return Err(FleetError::Damaged { name: nuid.to_owned(), reason });
+                        return Err(FleetError::damaged(nuid, reason));
                     }
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }

@@ -167,10 +167,7 @@ impl NatsFleet {
             Ok(message) if message.payload.is_empty() => Ok(None),
             Ok(message) => {
                 let value = serde_json::from_slice(&message.payload);
-                let value = value.map_err(|error| FleetError::Damaged {
-                    name: bucket.key(key),
-                    reason: error.to_string(),
-                })?;
+                let value = value.map_err(|error| FleetError::damaged(bucket.key(key), error))?;
                 Ok(Some((message.sequence, value)))
             }
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),

@@ -84,17 +84,13 @@ impl Jobs for NatsFleet {
         for queue in Queue::ALL {
             let bucket = Bucket::jobs(queue);
             self.make_missing(bucket).await?;
-            let cap = match queue {
-                Queue::Runs => entry.caps.runs,
-                Queue::Grades => entry.caps.grades,
-            };
             let asked = pull::Config {
                 durable_name: Some(consumer(&entry.class, id)),
                 filter_subject: job_subject(queue, &entry.class, id, "*"),
                 ack_policy: AckPolicy::Explicit,
                 ack_wait: entry.times.ack_wait(),
                 max_deliver: i64::from(entry.times.max_deliver),
-                max_ack_pending: i64::from(cap.max(1)),
+                max_ack_pending: i64::from(entry.caps.of(queue).max(1)),
                 max_waiting: MAX_WAITING,
                 ..pull::Config::default()
             };

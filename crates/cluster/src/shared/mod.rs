@@ -122,7 +122,7 @@ impl SharedFolder {
                     // A folder that is not mounted looks like one that lost everything; nothing is run again for that.
                     return Err(self.unusable(&format!("it has nothing of the plan {plan}")));
                 }
-                return Err(FleetError::Damaged { name: archive.name.clone(), reason });
+                return Err(FleetError::damaged(&archive.name, reason));
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
@@ -185,9 +185,7 @@ impl SharedFolder {
     fn place(&self, name: &str) -> Result<PathBuf, FleetError> {
         match name.parse::<ArchiveName>() {
             Ok(_) => Ok(self.ours.join(file_name(name))),
-            Err(error) => {
-                Err(FleetError::Damaged { name: name.to_owned(), reason: error.to_string() })
-            }
+            Err(error) => Err(FleetError::damaged(name, error)),
         }
     }
 
