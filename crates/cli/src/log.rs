@@ -16,6 +16,7 @@ use crate::session;
 
 /// What our own crates are called.
 const OURS: &str = "skillgauge";
+const SAID: &str = "skillgauge::printer";
 
 /// Begins to log: so many `-v` to standard error, and everything to a file.
 pub(crate) fn start(verbosity: u8, file: Option<&Path>) -> Result<(), CommandError> {
@@ -36,7 +37,10 @@ pub(crate) fn start(verbosity: u8, file: Option<&Path>) -> Result<(), CommandErr
             .with_target(false)
             .without_time()
             .with_writer(move || Scrubbed { to: io::stderr(), secrets: Arc::clone(&secrets) })
-            .with_filter(Targets::new().with_target(OURS, level))
+            // What the printer says is on standard error already.
+            .with_filter(
+                Targets::new().with_target(OURS, level).with_target(SAID, LevelFilter::OFF),
+            )
     };
     let file = file.map(|file| {
         let options = fs_err::OpenOptions::new().create(true).append(true).open(file);

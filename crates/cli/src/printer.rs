@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use anstream::ColorChoice;
 use clap::ValueEnum;
 use skillgauge_core::output::Style;
+use skillgauge_core::text::wrap;
 
 use crate::ExitCode;
 use crate::error::{CommandError, Failure};
@@ -53,6 +54,14 @@ impl Printer {
         BufWriter::with_capacity(64 * 1024, io::stdout())
     }
 
+    /// Writes a result for people to standard output: lines that the terminal would break are broken between words.
+    pub fn print_text(&self, text: &str) -> Result<(), CommandError> {
+        match terminal_size(io::stdout()) {
+            Some([columns, _]) => self.print(&wrap(text, columns)),
+            None => self.print(text),
+        }
+    }
+
     /// Writes a result to standard output.
     pub fn print(&self, text: &str) -> Result<(), CommandError> {
         let mut out = io::stdout().lock();
@@ -72,23 +81,38 @@ impl Printer {
     /// Says something that is not data. A closed standard error is nobody's concern.
     pub fn say(&self, text: &str) {
         if self.voice != Voice::Quiet || text.starts_with("error: ") {
-            self.tell(text);
+            tell(text);
         }
         tracing::debug!("{text}");
-    }
-
-    fn tell(&self, text: &str) {
-        let _ = writeln!(io::stderr(), "{text}");
     }
 
     /// Reports why a command could not do its work.
     pub fn error(&self, error: &CommandError) -> ExitCode {
         if error.failure != Failure::ClosedPipe {
-            self.tell(&format!("error: {error}"));
+            tell(&format!("error: {error}"));
             if let Some(hint) = &error.hint {
-                self.tell(&format!("\nhint: {hint}"));
+                tell(&format!("\nhint: {hint}"));
             }
         }
         error.failure.exit_code()
     }
+}
+
+/// A closed standard error is nobody's concern.
+fn tell(text: &str) {
+    let wrapped = terminal_size(io::stderr()).map(|[columns, _]| wrap(text, columns));
+    let _ = writeln!(io::stderr(), "{}", wrapped.as_deref().unwrap_or(text));
+}
+
+/// Columns and lines of a terminal; none for a pipe or a file.
+#[cfg(unix)]
+pub(crate) fn terminal_size(stream: impl std::os::fd::AsFd) -> Option<[usize; 2]> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    let size = [usize::from(size.ws_col), usize::from(size.ws_row)];
+    Some(size).filter(|size| !size.contains(&0))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn terminal_size<S>(_stream: S) -> Option<[usize; 2]> {
+    None
 }

@@ -211,6 +211,37 @@ pub fn table(rows: &[Vec<String>], texts: &[usize]) -> String {
     out
 }
 
+/// Breaks lines that are wider between their words; what goes on stands a little further right.
+pub fn wrap(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches('\n');
+        if content.chars().count() <= width {
+            out.push_str(line);
+            continue;
+        }
+        let own = content.len() - content.trim_start().len();
+        let indent = " ".repeat((own + 2).min(width / 2));
+        let mut used = own;
+        out.push_str(&content[..own]);
+        for (number, word) in content[own..].split(' ').enumerate() {
+            let length = word.chars().count();
+            if number > 0 && used + 1 + length > width {
+                out.push('\n');
+                out.push_str(&indent);
+                used = indent.len();
+            } else if number > 0 {
+                out.push(' ');
+                used += 1;
+            }
+            out.push_str(word);
+            used += length;
+        }
+        out.push_str(&line[content.len()..]);
+    }
+    out
+}
+
 /// An error with its causes, as far as it has not said them itself: "cannot keep the outputs: no space left on device".
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -322,5 +353,16 @@ mod tests {
         let text = "a\r\n\nbc\rd";
         let found: Vec<_> = lines(text).map(|(span, line)| (span.start, line)).collect();
         assert_eq!(found, [(0, "a"), (3, ""), (4, "bc"), (7, "d")]);
+    }
+
+    #[test]
+    fn a_line_is_broken_between_words_and_a_word_never() {
+        assert_eq!(wrap("one two three\n", 8), "one two\n  three\n");
+        assert_eq!(wrap("  one two three", 9), "  one two\n    three");
+        assert_eq!(wrap("short\nunbreakable\n", 8), "short\nunbreakable\n");
+        assert_eq!(wrap("a  b   c", 80), "a  b   c", "a table that fits stays as it is");
+        for line in wrap(&"word ".repeat(100), 80).lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::trigger::threshold;
 use super::{AgentArgs, BudgetArgs, OutputArgs, PlainFormat, TapeArgs};
 
-/// Improve a skill in rounds: measure, compare blind, analyse, change, and keep what is better beyond noise
+/// Improve a skill in rounds: measure, compare blind, analyse, change
 ///
 /// The present state is stored as a version and measured. Then each round has the best version so far analysed, applies
 /// the suggestions that leave the skill well formed, stores the result as a new version, runs and grades every case with it,

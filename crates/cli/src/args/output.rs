@@ -72,6 +72,8 @@ impl<F: Format> OutputArgs<F> {
             let text = render(format)?;
             match place {
                 Some(file) => write_file(file, &text, printer)?,
+                // Text comes first among the formats, and is the only one for people.
+                None if format == F::default() => printer.print_text(&text)?,
                 None => printer.print(&text)?,
             }
         }

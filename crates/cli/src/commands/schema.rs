@@ -1,12 +1,11 @@
 //! `skillgauge schema`.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
 use skillgauge_core::finding::Level;
 use skillgauge_core::output::snippet::{Drawing, draw};
-use skillgauge_core::text::Span;
+use skillgauge_core::text::{Span, table};
 use skillgauge_format::json::{self, LIMITS};
 use skillgauge_format::transcript::{Transcript, TranscriptError};
 use skillgauge_format::{Kind, Problem, problem};
@@ -88,11 +87,9 @@ fn transcript_lines(
 }
 
 fn listing() -> String {
-    let mut out = String::new();
-    for kind in Kind::all() {
-        let _ = writeln!(out, "{:24} {:44} {}", kind.name(), kind.usual_place(), kind.title());
-    }
-    out
+    let row =
+        |kind: Kind| [kind.name(), kind.usual_place(), kind.title()].map(str::to_owned).to_vec();
+    table(&Kind::all().map(row).collect::<Vec<_>>(), &[0, 1, 2])
 }
 
 fn kind_named(name: &str) -> Result<Kind, CommandError> {

@@ -14,6 +14,7 @@ use super::{login, unknown_plan};
 use crate::args::{FleetStatusArgs, PlainFormat, TapeArgs};
 use crate::commands::Outcome;
 use crate::error::CommandError;
+use crate::printer::terminal_size;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
@@ -102,7 +103,7 @@ impl Screen {
     fn draw(&mut self, text: String, printer: &Printer) -> Result<(), CommandError> {
         let shown = match &mut self.drawn {
             Some(before) => {
-                let text = cut(&text, height());
+                let text = cut(&text, terminal_size(std::io::stdout()).map(|[_, rows]| rows));
                 let shown = redrawn(before, &text);
                 *before = text;
                 shown
@@ -146,17 +147,6 @@ fn cut(text: &str, height: Option<usize>) -> String {
     let mut out = lines(text.lines().take(kept));
     let _ = writeln!(out, "... {} more lines; this terminal is too small", count - kept);
     out
-}
-
-/// How many lines the terminal has.
-fn height() -> Option<usize> {
-    #[cfg(unix)]
-    {
-        let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-        (size.ws_row > 0).then_some(usize::from(size.ws_row))
-    }
-    #[cfg(not(unix))]
-    None
 }
 
 fn text(status: &FleetStatus, now: u64) -> String {

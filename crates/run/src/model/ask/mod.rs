@@ -114,7 +114,7 @@ impl Asker {
             match &result {
                 Ok(_) => tracing::info!(%model, ?cause, seconds, "model answered"),
                 Err(fault) => {
-                    tracing::info!(%model, ?cause, seconds, error = %fault.error, "model failed")
+                    tracing::info!(%model, ?cause, seconds, error = %fault.error, "model failed");
                 }
             }
             let (error, adaptation) = match result {
