@@ -14,7 +14,7 @@ use skillgauge_core::suite_lint::LintError;
 use skillgauge_core::version::VersionError;
 use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_run::grade::FindError;
-use skillgauge_run::iteration::BeginError;
+use skillgauge_run::iteration::{BeginError, PrepareError, TakeOverError};
 
 use crate::ExitCode;
 
@@ -128,7 +128,9 @@ hinted!(
     FleetError,
     LintError,
     PackageError,
+    PrepareError,
     SubmitError,
+    TakeOverError,
     VersionError,
     WorkspaceError,
 );

@@ -49,7 +49,7 @@ pub use package::PackageArgs;
 pub use probe::ProbeArgs;
 pub use report::ReportArgs;
 pub use route::RouteArgs;
-pub use run::{BaselineArg, RunArgs, RunFormat, VersionRun};
+pub use run::{RunArgs, RunFormat, VersionRun};
 pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use transcript::TranscriptArgs;

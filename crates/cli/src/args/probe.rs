@@ -1,4 +1,4 @@
-//! Flags of the commands that probe: `tune` and `route`.
+//! Flags of the commands that probe: `trigger`, `tune` and `route`.
 
 use clap::Args;
 
@@ -20,7 +20,7 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "RATE", default_value_t = 0.5, value_parser = threshold, help_heading = "Probes")]
     pub threshold: f64,
 
-    /// The model for `--via api`: anthropic:NAME or openai:NAME [default: from --model]
+    /// The model for `--via api` and `--calibrate`: anthropic:NAME or openai:NAME [default: from --model]
     #[arg(long, value_name = "MODEL", help_heading = "Probes")]
     pub api_model: Option<String>,
 

@@ -1,10 +1,10 @@
 //! Arguments of `run`.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::ValueEnum;
 use skillgauge_core::plan::Shard;
+use skillgauge_run::iteration::BaselineChoice;
 
 use super::fleet::FleetRunArgs;
 use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
@@ -37,7 +37,7 @@ pub struct RunArgs {
     /// What the skill is compared with: none, without (the skill absent), old=VERSION, or old: the version before the one
     /// that the skill is, or the current version when the skill was changed since it was stored
     #[arg(long, value_name = "WHAT")]
-    pub baseline: Option<BaselineArg>,
+    pub baseline: Option<BaselineChoice>,
     /// Take the baseline's runs over from an earlier iteration; refused when anything differs
     #[arg(long, value_name = "ITERATION")]
     pub baseline_from: Option<u64>,
@@ -118,7 +118,7 @@ impl RunArgs {
             workspace: None,
             cases: run.cases.to_vec(),
             runs: run.runs,
-            baseline: Some(BaselineArg::None),
+            baseline: Some(BaselineChoice::None),
             baseline_from: None,
             judge: run.judge.map(str::to_owned),
             judge_votes: run.judge_votes,
@@ -151,46 +151,4 @@ pub enum RunFormat {
     Junit,
     /// Annotations for GitHub Actions.
     Github,
-}
-
-/// What a skill is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BaselineArg {
-    /// Nothing.
-    None,
-    /// The skill absent.
-    Without,
-    /// An earlier version; without a number the one before that which the skill is, or the current one when the skill was
-    /// changed since.
-    Old(Option<u64>),
-}
-
-impl FromStr for BaselineArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let version = |text: &str| text.trim_start_matches('v').parse::<u64>().ok();
-        match text.split_once('=') {
-            None if text == "none" => Ok(Self::None),
-            None if text == "without" => Ok(Self::Without),
-            None if text == "old" => Ok(Self::Old(None)),
-            Some(("old", number)) if version(number).is_some() => Ok(Self::Old(version(number))),
-            _ => Err("write none, without, old, or old=3".to_owned()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_baseline_is_one_of_four_texts() {
-        assert_eq!("none".parse(), Ok(BaselineArg::None));
-        assert_eq!("old=v3".parse(), Ok(BaselineArg::Old(Some(3))));
-        assert_eq!("old".parse(), Ok(BaselineArg::Old(None)));
-        for bad in ["", "old=", "with", "old=x", "without=1"] {
-            assert!(bad.parse::<BaselineArg>().is_err(), "{bad}");
-        }
-    }
 }

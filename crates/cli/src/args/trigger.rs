@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AgentArgs, BudgetArgs, OutputArgs, TapeArgs};
+use super::{OutputArgs, ProbeArgs};
 
 /// Measure whether a skill triggers for the right queries
 ///
@@ -24,14 +24,6 @@ pub struct TriggerArgs {
     #[arg(long, value_name = "FILE")]
     pub evals: Option<PathBuf>,
 
-    /// How often each query is asked [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub runs: Option<u64>,
-
-    /// The trigger rate that separates the two sides
-    #[arg(long, value_name = "RATE", default_value_t = 0.5, value_parser = threshold)]
-    pub threshold: f64,
-
     /// Measure this description instead of the skill's own
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
@@ -44,49 +36,21 @@ pub struct TriggerArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub crowd: u32,
 
-    /// How to probe
-    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
-    pub via: ViaArg,
-
     /// Probe both ways and tell how well they agree
     #[arg(long)]
     pub calibrate: bool,
-
-    /// The model for `--via api` and `--calibrate`: anthropic:NAME or openai:NAME [default: from --model]
-    #[arg(long, value_name = "MODEL")]
-    pub api_model: Option<String>,
-
-    /// Where the request of `--via api` comes from
-    #[arg(long, value_enum, value_name = "SOURCE", default_value_t)]
-    pub api_request: ApiRequestArg,
 
     /// Stop asking a query when its verdict cannot change any more
     #[arg(long)]
     pub early_stop: bool,
 
-    /// How often a probe that measured nothing is tried again
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=20))]
-    pub retries: u32,
-
-    /// Measure everything again, also what an earlier call measured
-    #[arg(long)]
-    pub fresh: bool,
-
     /// How and where the result is written.
     #[command(flatten)]
     pub output: OutputArgs<TriggerFormat>,
 
-    /// Agent.
+    /// How to probe.
     #[command(flatten)]
-    pub agent: AgentArgs,
-
-    /// Budget.
-    #[command(flatten)]
-    pub budget: BudgetArgs,
-
-    /// Record and replay.
-    #[command(flatten)]
-    pub tape: TapeArgs,
+    pub probe: ProbeArgs,
 }
 
 /// How to probe.

@@ -9,8 +9,7 @@ use skillgauge_format::trigger::{TriggerItem, TriggerSet};
 use skillgauge_format::write;
 
 use super::Outcome;
-use super::probing::read_set;
-use super::trigger::Subject;
+use super::probing::{Subject, read_set};
 use crate::args::{TriggerArgs, TriggerFormat};
 use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
@@ -28,10 +27,7 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
         ));
     }
     let subject = Subject::read(&args.skill, args.description.as_deref())?;
-    let set = read_set(args.evals.as_deref(), &subject.skill.folder)?;
-    for warning in &set.warnings {
-        printer.say(&format!("warning: {warning}"));
-    }
+    let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
     let skill = Described { name: subject.skill.name, description: subject.description };
     let mut neighbours = described(&args.neighbours)?;
     neighbours.retain(|neighbour| neighbour.name != skill.name);

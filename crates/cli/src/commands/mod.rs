@@ -29,7 +29,6 @@ pub(crate) mod snapshot;
 pub(crate) mod transcript;
 pub(crate) mod trigger;
 pub(crate) mod tune;
-pub(crate) mod tune_talk;
 pub(crate) mod validate;
 
 use crate::ExitCode;

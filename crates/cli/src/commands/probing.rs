@@ -1,120 +1,211 @@
-//! What `tune` and `route` make of the flags of probing, and how they say that there is no measurement.
+//! What `trigger`, `tune` and `route` make of the flags of probing, and how they say that there is no measurement.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use skillgauge_core::skill::{Skill, edit};
 use skillgauge_core::trigger::QuerySet;
-use skillgauge_run::agent::{BundledSkills, ExecuteError, TaskLimits};
+use skillgauge_run::agent::{BundledSkills, ExecuteError, TaskLimits, TaskSkill};
 use skillgauge_run::budget::Budget;
+use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::{ModelName, ProviderKind};
 use skillgauge_run::probe::{
-    CostForecast, Journal, Kept, ProbeError, Prober, ProberSettings, Probing, RequestSource,
+    CostForecast, EarlyStop, Journal, Kept, Measurement, ProbeError, Prober, ProberSettings,
+    Probing, RequestSource,
 };
 
-use crate::args::{ApiRequestArg, BudgetArgs, ProbeArgs, ViaArg};
-use crate::error::CommandError;
+use crate::args::{ApiRequestArg, ProbeArgs, ViaArg};
+use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
 /// How often a query is asked when nobody says.
-pub(crate) const RUNS: u64 = 3;
+const RUNS: u64 = 3;
 /// How long an attempt may take when nobody says.
-pub(crate) const TIMEOUT: Duration = Duration::from_mins(5);
-
-pub(crate) fn probing(args: &ProbeArgs, session: &Session) -> Result<Probing, CommandError> {
-    let settings = &session.settings;
-    let timeout = settings.timeout(&args.agent).unwrap_or(TIMEOUT);
-    let model = settings.model(&args.agent);
-    Ok(match args.via {
-        ViaArg::Api => {
-            let model = api_model(args.api_model.as_deref().or(model.as_deref()))?;
-            api_probing(model, settings.agent(&args.agent), args.api_request, timeout)
-        }
-        ViaArg::Agent | ViaArg::Estimate => Probing::Agent {
-            agent: settings.agent(&args.agent),
-            // With the model of another provider the agent would have to guess.
-            model: model.filter(|model| model.parse::<ModelName>().is_err()),
-            limits: TaskLimits { timeout, ..TaskLimits::default() },
-            bundled_skills: BundledSkills::Off,
-        },
-    })
-}
-
-/// A model without an agent.
-pub(crate) fn api_probing(
-    model: ModelName,
-    agent: String,
-    request: ApiRequestArg,
-    timeout: Duration,
-) -> Probing {
-    let source = match request {
-        ApiRequestArg::Auto => RequestSource::Auto,
-        ApiRequestArg::Captured => RequestSource::Captured,
-        ApiRequestArg::BuiltIn => RequestSource::BuiltIn,
-    };
-    Probing::Api { model, agent, source, timeout }
-}
-
-/// How often each query is asked.
-pub(crate) fn runs(args: &ProbeArgs, session: &Session) -> u32 {
-    let runs = session.settings.runs(args.runs).unwrap_or(RUNS);
-    u32::try_from(runs).unwrap_or(u32::MAX)
-}
-
-/// Whether what an earlier call measured counts.
-pub(crate) fn kept(args: &ProbeArgs) -> Kept {
-    if args.fresh { Kept::Discarded } else { Kept::Resumed }
-}
-
-/// What may be spent, by the probes and by everything else of the command.
-pub(crate) fn budget(args: &ProbeArgs, session: &Session) -> Arc<Budget> {
-    let settings = &session.settings;
-    Arc::new(Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget)))
-}
-
+const TIMEOUT: Duration = Duration::from_mins(5);
 /// So many earlier probes are enough to tell what the next ones will cost.
 const EARLIER: usize = 200;
 
-/// What some probes will cost; `journals` is where earlier ones of the same command are.
-pub(crate) fn forecast(
-    probing: &Probing,
-    calls: u64,
-    journals: Option<&Path>,
-    session: &Session,
-) -> CostForecast {
-    let earlier = journals.map(|folder| Journal::earlier(folder, EARLIER)).unwrap_or_default();
-    CostForecast::of_probes(probing, calls, &earlier, &session.access())
+/// The skill under test with the description that is measured.
+pub(crate) struct Subject {
+    pub(crate) skill: TaskSkill,
+    pub(crate) description: String,
 }
 
-/// When a command stops by itself. A cost that nobody knows cannot be a limit.
-pub(crate) fn limits(args: &BudgetArgs, session: &Session, forecasts: &[CostForecast]) -> String {
-    let (calls, cost) = (session.settings.max_calls(args), session.settings.max_cost(args));
-    let is_unknown = forecasts.iter().any(|forecast| forecast.usd().is_none());
-    match (calls, cost) {
-        (None, None) => "no limit is set (--max-calls, --max-cost)".to_owned(),
-        (calls, cost) => {
-            let calls = calls.map(|calls| format!("{calls} calls"));
-            let doubt = if is_unknown { ", as far as the cost gets known" } else { "" };
-            let cost = cost.map(|cost| format!("${cost:.2}{doubt}"));
-            format!("stops at {}", calls.into_iter().chain(cost).collect::<Vec<_>>().join(" or "))
+impl Subject {
+    /// Reads the skill; one without a description cannot trigger.
+    pub(crate) fn read(path: &Path, other: Option<&str>) -> Result<Self, CommandError> {
+        let skill = TaskSkill::read(path).or_hint("name the folder of a skill")?;
+        let read = Skill::read(path);
+        let own = read.document().and_then(|document| {
+            document.entry("description")?.value.scalar_text().map(|text| text.trim().to_owned())
+        });
+        let description = other.map(|text| text.trim().to_owned()).or(own).unwrap_or_default();
+        if description.is_empty() {
+            return Err(CommandError::usage(
+                format!("the skill `{}` has no description, so nothing can trigger it", skill.name),
+                "write one into SKILL.md, or try one with `--description TEXT`",
+            ));
         }
+        let Some(other) = other else { return Ok(Self { skill, description }) };
+        let text = read.document().map(|document| document.text.as_str()).unwrap_or_default();
+        edit::with_description(text, other.trim())
+            .or_hint("`skillgauge validate` shows what is wrong with SKILL.md")?;
+        Ok(Self { skill: skill.with_description(other.trim()), description })
     }
 }
 
-pub(crate) fn prober(args: &ProbeArgs, session: &Session, budget: &Arc<Budget>) -> Arc<Prober> {
-    let settings = ProberSettings {
-        jobs: session.settings.jobs(&args.budget),
-        retries: args.retries,
-        seed: session.settings.seed(None),
-        ..ProberSettings::default()
-    };
-    let executor = Arc::new(session.executor());
-    Arc::new(Prober::new(executor, session.access(), settings, Arc::clone(budget)))
+/// What the flags of probing mean in a session.
+pub(crate) struct Probes<'p> {
+    pub(crate) args: &'p ProbeArgs,
+    pub(crate) session: &'p Session,
+    /// What may be spent, by the probes and by everything else of the command.
+    pub(crate) budget: Arc<Budget>,
+    /// Where what was measured is kept; nowhere when a recording is the memory of the call.
+    pub(crate) journal: Option<PathBuf>,
+}
+
+impl<'p> Probes<'p> {
+    pub(crate) fn new(args: &'p ProbeArgs, session: &'p Session, journal: PathBuf) -> Self {
+        let settings = &session.settings;
+        let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
+        let journal = (*session.cassette.mode() == Mode::Off).then_some(journal);
+        Self { args, session, budget: Arc::new(budget), journal }
+    }
+
+    /// Who is asked.
+    pub(crate) fn probing(&self, via: ViaArg) -> Result<Probing, CommandError> {
+        let settings = &self.session.settings;
+        let timeout = settings.timeout(&self.args.agent).unwrap_or(TIMEOUT);
+        let (agent, model) = (settings.agent(&self.args.agent), settings.model(&self.args.agent));
+        Ok(match via {
+            ViaArg::Api => Probing::Api {
+                model: api_model(self.args.api_model.as_deref().or(model.as_deref()))?,
+                agent,
+                source: match self.args.api_request {
+                    ApiRequestArg::Auto => RequestSource::Auto,
+                    ApiRequestArg::Captured => RequestSource::Captured,
+                    ApiRequestArg::BuiltIn => RequestSource::BuiltIn,
+                },
+                timeout,
+            },
+            ViaArg::Agent | ViaArg::Estimate => Probing::Agent {
+                agent,
+                // With the model of another provider the agent would have to guess.
+                model: model.filter(|model| model.parse::<ModelName>().is_err()),
+                limits: TaskLimits { timeout, ..TaskLimits::default() },
+                bundled_skills: BundledSkills::Off,
+            },
+        })
+    }
+
+    pub(crate) fn measurement(
+        &self,
+        subject: &Subject,
+        via: ViaArg,
+        early_stop: bool,
+    ) -> Result<Measurement, CommandError> {
+        Ok(Measurement {
+            skill: subject.skill.clone(),
+            description: subject.description.clone(),
+            neighbours: Vec::new(),
+            probing: self.probing(via)?,
+            runs: self.runs(),
+            threshold: self.args.threshold,
+            early_stop: if early_stop { EarlyStop::On } else { EarlyStop::Off },
+            journal: self.journal.clone(),
+            kept: self.kept(),
+        })
+    }
+
+    /// How often each query is asked.
+    pub(crate) fn runs(&self) -> u32 {
+        let runs = self.session.settings.runs(self.args.runs).unwrap_or(RUNS);
+        u32::try_from(runs).unwrap_or(u32::MAX)
+    }
+
+    /// Whether what an earlier call measured counts.
+    pub(crate) fn kept(&self) -> Kept {
+        if self.args.fresh { Kept::Discarded } else { Kept::Resumed }
+    }
+
+    pub(crate) fn prober(&self) -> Arc<Prober> {
+        let settings = ProberSettings {
+            jobs: self.session.settings.jobs(&self.args.budget),
+            retries: self.args.retries,
+            seed: self.session.settings.seed(None),
+            ..ProberSettings::default()
+        };
+        let executor = Arc::new(self.session.executor());
+        let budget = Arc::clone(&self.budget);
+        Arc::new(Prober::new(executor, self.session.access(), settings, budget))
+    }
+
+    /// Whether nobody is called.
+    pub(crate) fn is_replay(&self) -> bool {
+        matches!(self.session.cassette.mode(), Mode::Replay(_))
+    }
+
+    /// What some probes will cost, by earlier ones of the same command.
+    pub(crate) fn forecast(&self, probing: &Probing, calls: u64) -> CostForecast {
+        let earlier = self.journal.as_deref().map(|folder| Journal::earlier(folder, EARLIER));
+        let earlier = earlier.unwrap_or_default();
+        CostForecast::of_probes(probing, calls, &earlier, &self.session.access())
+    }
+
+    /// When a command stops by itself. A cost that nobody knows cannot be a limit.
+    pub(crate) fn limits(&self, forecasts: &[CostForecast]) -> String {
+        let (settings, args) = (&self.session.settings, &self.args.budget);
+        let calls = settings.max_calls(args).map(|calls| format!("{calls} calls"));
+        let is_unknown = forecasts.iter().any(|forecast| forecast.usd().is_none());
+        let doubt = if is_unknown { ", as far as the cost gets known" } else { "" };
+        let cost = settings.max_cost(args).map(|cost| format!("${cost:.2}{doubt}"));
+        let limits: Vec<String> = calls.into_iter().chain(cost).collect();
+        if limits.is_empty() {
+            return "no limit is set (--max-calls, --max-cost)".to_owned();
+        }
+        format!("stops at {}", limits.join(" or "))
+    }
+
+    /// There is no measurement: says why, and what to do.
+    pub(crate) fn broken(&self, error: &ProbeError, printer: &Printer) -> ExitCode {
+        printer.say(&format!("error: {error}"));
+        let (hint, code) = match error {
+            ProbeError::Cancelled { .. } if self.journal.is_some() => {
+                ("the same command goes on from here", ExitCode::Interrupted)
+            }
+            ProbeError::Cancelled { .. } => ("nothing was kept", ExitCode::Interrupted),
+            ProbeError::NoTools { .. } => ("see `--api-model`", ExitCode::Usage),
+            ProbeError::NoCapture { .. } => (
+                "install the agent that asks this model, or use `--api-request built-in`",
+                ExitCode::Incomplete,
+            ),
+            ProbeError::Execute(ExecuteError::Unknown(_)) => {
+                ("`skillgauge doctor` shows which agents can be used", ExitCode::Usage)
+            }
+            ProbeError::Budget(over) => (over.hint(), ExitCode::Incomplete),
+            ProbeError::Control { .. } => (
+                "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
+                ExitCode::Incomplete,
+            ),
+            ProbeError::Execute(_)
+            | ProbeError::Model { .. }
+            | ProbeError::Journal(_)
+            | ProbeError::Skill { .. }
+            | ProbeError::NothingMeasured { .. }
+            | ProbeError::Internal(_) => (
+                "`skillgauge doctor` shows which agents and models can be used",
+                ExitCode::Incomplete,
+            ),
+        };
+        printer.say(&format!("\nhint: {hint}"));
+        code
+    }
 }
 
 /// A plain name is one of Anthropic's.
-pub(crate) fn api_model(name: Option<&str>) -> Result<ModelName, CommandError> {
+fn api_model(name: Option<&str>) -> Result<ModelName, CommandError> {
     let hint = "name one with `--api-model anthropic:NAME` or `--api-model openai:NAME`";
     let Some(name) = name else {
         return Err(CommandError::usage("probing without an agent needs a model", hint));
@@ -127,8 +218,12 @@ pub(crate) fn api_model(name: Option<&str>) -> Result<ModelName, CommandError> {
     }
 }
 
-/// Reads the trigger set of a skill, or the one that was named.
-pub(crate) fn read_set(named: Option<&Path>, folder: &Path) -> Result<QuerySet, CommandError> {
+/// Reads the trigger set of a skill, or the one that was named, and says what is odd about it.
+pub(crate) fn read_set(
+    named: Option<&Path>,
+    folder: &Path,
+    printer: &Printer,
+) -> Result<QuerySet, CommandError> {
     let usual = folder.join("evals").join("triggers.json");
     let path = named.unwrap_or(&usual);
     let bytes = fs_err::read(path).map_err(|error| {
@@ -137,52 +232,14 @@ pub(crate) fn read_set(named: Option<&Path>, folder: &Path) -> Result<QuerySet, 
             "write [{\"query\": \"...\", \"should_trigger\": true}, ...] there, or name a file with `--evals`",
         )
     })?;
-    QuerySet::read(&bytes).map_err(|error| {
+    let set = QuerySet::read(&bytes).map_err(|error| {
         CommandError::usage(
             format!("{}: {error}", path.display()),
             "`skillgauge schema trigger-set` prints what the file must look like",
         )
-    })
-}
-
-/// Whether what was measured before a stop is kept.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
-    Journal,
-    /// A recording, or nothing.
-    None,
-}
-
-/// There is no measurement: says why, and what to do.
-pub(crate) fn broken(error: &ProbeError, memory: Memory, printer: &Printer) -> ExitCode {
-    printer.say(&format!("error: {error}"));
-    let (hint, code) = match error {
-        ProbeError::Cancelled { .. } if memory == Memory::Journal => {
-            ("the same command goes on from here", ExitCode::Interrupted)
-        }
-        ProbeError::Cancelled { .. } => ("nothing was kept", ExitCode::Interrupted),
-        ProbeError::NoTools { .. } => ("see `--api-model`", ExitCode::Usage),
-        ProbeError::NoCapture { .. } => (
-            "install the agent that asks this model, or use `--api-request built-in`",
-            ExitCode::Incomplete,
-        ),
-        ProbeError::Budget(over) => (over.hint(), ExitCode::Incomplete),
-        ProbeError::Control { .. } => (
-            "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
-            ExitCode::Incomplete,
-        ),
-        ProbeError::Execute(ExecuteError::Unknown(_)) => {
-            ("`skillgauge doctor` shows which agents can be used", ExitCode::Usage)
-        }
-        ProbeError::Execute(_)
-        | ProbeError::Model { .. }
-        | ProbeError::Journal(_)
-        | ProbeError::Skill { .. }
-        | ProbeError::NothingMeasured { .. }
-        | ProbeError::Internal(_) => {
-            ("`skillgauge doctor` shows which agents and models can be used", ExitCode::Incomplete)
-        }
-    };
-    printer.say(&format!("\nhint: {hint}"));
-    code
+    })?;
+    for warning in &set.warnings {
+        printer.say(&format!("warning: {warning}"));
+    }
+    Ok(set)
 }

@@ -9,13 +9,12 @@ use skillgauge_core::workspace::Workspace;
 use skillgauge_format::trigger::{RouteReport, TriggerSet};
 use skillgauge_format::{read, write};
 use skillgauge_run::agent::TaskSkill;
-use skillgauge_run::cassette::Mode;
 use skillgauge_run::route::{Routing, route};
 
 use super::Outcome;
 use super::estimate::below;
 use super::probe_talk::ProbeTalk;
-use super::probing::{self, Memory};
+use super::probing::Probes;
 use crate::args::{PageFormat, RouteArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
@@ -31,23 +30,22 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
     let installed =
         folders.iter().map(|skill| TaskSkill::read(&skill.path)).collect::<Result<Vec<_>, _>>();
     let installed = installed.or_hint("`skillgauge validate` tells more")?;
-    let is_live = *session.cassette.mode() == Mode::Off;
+    let probes = Probes::new(&args.probe, &session, journal_folder(&args.folders[0])?);
     let routing = Routing {
         skills,
         installed,
-        probing: probing::probing(&args.probe, &session)?,
-        runs: probing::runs(&args.probe, &session),
+        probing: probes.probing(args.probe.via)?,
+        runs: probes.runs(),
         threshold: args.probe.threshold,
-        journal: if is_live { Some(journal_folder(&args.folders[0])?) } else { None },
-        kept: probing::kept(&args.probe),
+        journal: probes.journal.clone(),
+        kept: probes.kept(),
     };
-    announce(args, &routing, &session, printer);
-    let budget = probing::budget(&args.probe, &session);
-    let prober = probing::prober(&args.probe, &session, &budget);
+    announce(&probes, &routing, printer);
     let mut talk = ProbeTalk::of_any("route", printer.clone());
     let routed = session.block_on(printer, async {
         let routed =
-            route(&prober, &routing, &session.cancel, &mut |event| talk.hear(&event)).await;
+            route(&probes.prober(), &routing, &session.cancel, &mut |event| talk.hear(&event))
+                .await;
         talk.end();
         routed
     })?;
@@ -57,23 +55,19 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
             let is_stopped = session.cancel.is_cancelled();
             Ok(if is_stopped { ExitCode::Interrupted } else { code })
         }
-        Err(error) => {
-            let memory = if is_live { Memory::Journal } else { Memory::None };
-            Ok(probing::broken(&error, memory, printer))
-        }
+        Err(error) => Ok(probes.broken(&error, printer)),
     }
 }
 
 /// Says what will be asked, and what that will cost.
-fn announce(args: &RouteArgs, routing: &Routing, session: &Session, printer: &Printer) {
+fn announce(probes: &Probes<'_>, routing: &Routing, printer: &Printer) {
     let calls = routing.planned_calls();
     let skills = routing.skills.len();
     printer.say(&format!("{skills} skills, {calls} calls (more when some are tried again)"));
-    if !matches!(session.cassette.mode(), Mode::Replay(_)) {
-        let forecast =
-            probing::forecast(&routing.probing, calls, routing.journal.as_deref(), session);
+    if !probes.is_replay() {
+        let forecast = probes.forecast(&routing.probing, calls);
         printer.say(&format!("{forecast}"));
-        printer.say(&probing::limits(&args.probe.budget, session, &[forecast]));
+        printer.say(&probes.limits(&[forecast]));
     }
 }
 

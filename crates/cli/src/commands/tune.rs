@@ -15,10 +15,8 @@ use skillgauge_core::workspace::{Workspace, write_atomically};
 use skillgauge_format::trigger::ImprovementHistory;
 use skillgauge_format::{read, write};
 use skillgauge_run::agent::TaskSkill;
-use skillgauge_run::budget::Budget;
-use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::{Model, ModelName};
-use skillgauge_run::probe::{CostForecast, Crowd, EarlyStop, Measurement};
+use skillgauge_run::probe::{CostForecast, Crowd, Measurement};
 use skillgauge_run::tune::{
     EstimateMeasure, Measure, MeasureError, ProbeMeasure, Proposals, StopReason, Store, TuneError,
     TuneSettings, Tuned, Tuning, planned, tune,
@@ -26,9 +24,8 @@ use skillgauge_run::tune::{
 
 use super::Outcome;
 use super::estimate::described;
-use super::probing::{self, Memory, read_set};
-use super::trigger::Subject;
-use super::tune_talk::TuneTalk;
+use super::probe_talk::TuneTalk;
+use super::probing::{Probes, Subject, read_set};
 use crate::args::{PageFormat, TuneArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
@@ -36,10 +33,7 @@ use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let subject = Subject::read(&args.skill, None)?;
-    let set = read_set(args.evals.as_deref(), &subject.skill.folder)?;
-    for warning in &set.warnings {
-        printer.say(&format!("warning: {warning}"));
-    }
+    let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
     let session = Session::open(&args.probe.tape)?;
     let store = open_store(args, &subject.skill.folder)?;
     let history = read_history(store.history_file())?;
@@ -52,17 +46,15 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
         candidates: args.candidates,
         template: TEMPLATE.to_owned(),
     };
-    let budget = probing::budget(&args.probe, &session);
-    let scratch = session.executor().settings().scratch.clone();
-    let crowd = Crowd::gather(&args.neighbours, 0, &subject.skill.name, &scratch)
+    let probes = Probes::new(&args.probe, &session, store.probes_folder());
+    let crowd = Crowd::gather(&args.neighbours, 0, &subject.skill.name, session.scratch())
         .or_hint("see `--neighbours`")?;
-    let measure = measure(args, &subject, &crowd.skills, &session, &store, &budget)?;
+    let measure = measure(args, &probes, &subject, &crowd.skills)?;
     let read = Skill::read(&subject.skill.folder);
     let body = read.document().map(Document::body).unwrap_or_default();
-    let plan = Plan { args, settings: &settings, set: &set, session: &session, body };
-    plan.announce(improver.name(), &store.probes_folder(), printer)?;
-    let work = Work { args, subject: &subject, set: &set, session: &session, store: &store, body };
-    let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), budget, history);
+    let work = Work { args, subject: &subject, set: &set, probes: &probes, store: &store, body };
+    work.announce(&settings, improver.name(), printer)?;
+    let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), history);
     let mut talk = TuneTalk::new(&subject.skill.name, printer.clone());
     let tuned = session.block_on(printer, async {
         let tuned = tune(tuning, &session.cancel, &mut |event| talk.hear(&event)).await;
@@ -71,9 +63,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     })?;
     match tuned {
         Ok(tuned) => work.conclude(&tuned, printer),
-        Err(TuneError::Measure(MeasureError::Probe(error))) => {
-            Ok(probing::broken(&error, work.memory(), printer))
-        }
+        Err(TuneError::Measure(MeasureError::Probe(error))) => Ok(probes.broken(&error, printer)),
         Err(TuneError::Measure(MeasureError::Cancelled)) => {
             printer.say("interrupted before the first description was measured; the same command goes on from here");
             Ok(ExitCode::Interrupted)
@@ -115,11 +105,9 @@ fn read_history(path: &Path) -> Result<ImprovementHistory, CommandError> {
 
 fn measure(
     args: &TuneArgs,
+    probes: &Probes<'_>,
     subject: &Subject,
     neighbours: &[TaskSkill],
-    session: &Session,
-    store: &Store,
-    budget: &Arc<Budget>,
 ) -> Result<Box<dyn Measure>, CommandError> {
     if args.probe.via == ViaArg::Estimate {
         let name = subject.skill.name.clone();
@@ -129,76 +117,10 @@ fn measure(
         return Ok(Box::new(EstimateMeasure { name, neighbours, settings }));
     }
     let measurement = Measurement {
-        skill: subject.skill.clone(),
-        description: subject.description.clone(),
         neighbours: neighbours.to_vec(),
-        probing: probing::probing(&args.probe, session)?,
-        runs: probing::runs(&args.probe, session),
-        threshold: args.probe.threshold,
-        early_stop: if args.early_stop { EarlyStop::On } else { EarlyStop::Off },
-        // A recording is the memory of a call that has one.
-        journal: (*session.cassette.mode() == Mode::Off).then(|| store.probes_folder()),
-        kept: probing::kept(&args.probe),
+        ..probes.measurement(subject, args.probe.via, args.early_stop)?
     };
-    let prober = probing::prober(&args.probe, session, budget);
-    Ok(Box::new(ProbeMeasure { prober, measurement }))
-}
-
-/// What a loop may need, told before it begins.
-struct Plan<'p> {
-    args: &'p TuneArgs,
-    settings: &'p TuneSettings,
-    set: &'p QuerySet,
-    session: &'p Session,
-    body: &'p str,
-}
-
-impl Plan<'_> {
-    fn announce(
-        &self,
-        improver: &ModelName,
-        journals: &Path,
-        printer: &Printer,
-    ) -> Result<(), CommandError> {
-        let probe = &self.args.probe;
-        let queries = &self.set.queries;
-        let runs = probing::runs(probe, self.session);
-        let (probes, questions) = planned(self.settings, queries, runs);
-        let is_estimate = probe.via == ViaArg::Estimate;
-        let rounds = self.settings.rounds;
-        let calls = if is_estimate {
-            format!(
-                "no probes (the rates are estimates) and at most {questions} calls of `{improver}`"
-            )
-        } else {
-            format!(
-                "at most {} calls: {probes} probes and {questions} of `{improver}`",
-                probes.saturating_add(questions)
-            )
-        };
-        printer.say(&format!("{} queries, up to {rounds} rounds: {calls}", queries.len()));
-        if matches!(self.session.cassette.mode(), Mode::Replay(_)) {
-            return Ok(());
-        }
-        let mut forecasts = Vec::new();
-        if !is_estimate {
-            let whom = probing::probing(probe, self.session)?;
-            let forecast = probing::forecast(&whom, probes, Some(journals), self.session);
-            printer.say(&format!("the probes: {forecast}"));
-            forecasts.push(forecast);
-        }
-        let asked = queries.iter().map(|query| query.text.len()).sum::<usize>();
-        let bytes = TEMPLATE.len() + self.body.len() + asked;
-        let forecast =
-            CostForecast::of_questions(improver, bytes, questions, &self.session.access());
-        printer.say(&format!("the improver: {forecast}"));
-        forecasts.push(forecast);
-        let total: Option<f64> = forecasts.iter().map(CostForecast::usd).sum();
-        let total = total.map_or_else(String::new, |usd| format!("about ${usd:.2} in all; "));
-        let limits = probing::limits(&probe.budget, self.session, &forecasts);
-        printer.say(&format!("{total}{limits}"));
-        Ok(())
-    }
+    Ok(Box::new(ProbeMeasure { prober: probes.prober(), measurement }))
 }
 
 /// What the parts of the command share.
@@ -206,18 +128,60 @@ struct Work<'w> {
     args: &'w TuneArgs,
     subject: &'w Subject,
     set: &'w QuerySet,
-    session: &'w Session,
+    probes: &'w Probes<'w>,
     store: &'w Store,
     body: &'w str,
 }
 
 impl<'w> Work<'w> {
+    /// What the loop may need, told before it begins.
+    fn announce(
+        &self,
+        settings: &TuneSettings,
+        improver: &ModelName,
+        printer: &Printer,
+    ) -> Result<(), CommandError> {
+        let (queries, probes) = (&self.set.queries, self.probes);
+        let (calls, questions) = planned(settings, queries, probes.runs());
+        let is_estimate = self.args.probe.via == ViaArg::Estimate;
+        let rounds = settings.rounds;
+        let planned = if is_estimate {
+            format!(
+                "no probes (the rates are estimates) and at most {questions} calls of `{improver}`"
+            )
+        } else {
+            format!(
+                "at most {} calls: {calls} probes and {questions} of `{improver}`",
+                calls.saturating_add(questions)
+            )
+        };
+        printer.say(&format!("{} queries, up to {rounds} rounds: {planned}", queries.len()));
+        if probes.is_replay() {
+            return Ok(());
+        }
+        let mut forecasts = Vec::new();
+        if !is_estimate {
+            let forecast = probes.forecast(&probes.probing(self.args.probe.via)?, calls);
+            printer.say(&format!("the probes: {forecast}"));
+            forecasts.push(forecast);
+        }
+        let asked = queries.iter().map(|query| query.text.len()).sum::<usize>();
+        let bytes = TEMPLATE.len() + self.body.len() + asked;
+        let forecast =
+            CostForecast::of_questions(improver, bytes, questions, &probes.session.access());
+        printer.say(&format!("the improver: {forecast}"));
+        forecasts.push(forecast);
+        let total: Option<f64> = forecasts.iter().map(CostForecast::usd).sum();
+        let total = total.map_or_else(String::new, |usd| format!("about ${usd:.2} in all; "));
+        printer.say(&format!("{total}{}", probes.limits(&forecasts)));
+        Ok(())
+    }
+
     fn tuning(
         &self,
         settings: TuneSettings,
         measure: &'w dyn Measure,
         improver: &'w dyn Model,
-        budget: Arc<Budget>,
         history: ImprovementHistory,
     ) -> Tuning<'w> {
         let tried = history.0.iter().map(|round| round.description.clone()).collect();
@@ -230,15 +194,15 @@ impl<'w> Work<'w> {
             "candidates": settings.candidates,
             "improver": improver.name(),
             "via": format!("{:?}", self.args.probe.via),
-            "agent": self.session.settings.agent(&self.args.probe.agent),
-            "model": self.session.settings.model(&self.args.probe.agent),
-            "runs": probing::runs(&self.args.probe, self.session),
+            "agent": self.probes.session.settings.agent(&self.args.probe.agent),
+            "model": self.probes.session.settings.model(&self.args.probe.agent),
+            "runs": self.probes.runs(),
             "threshold": self.args.probe.threshold,
             "neighbours": self.args.neighbours,
             "template": settings.template,
         });
         let file = self.store.proposals_file();
-        let proposals = if *self.session.cassette.mode() == Mode::Off {
+        let proposals = if self.probes.journal.is_some() {
             if self.args.probe.fresh {
                 // One that is not there is as good as one that is gone.
                 let _ = fs_err::remove_file(&file);
@@ -255,15 +219,11 @@ impl<'w> Work<'w> {
             settings,
             measure,
             improver,
-            budget,
+            budget: Arc::clone(&self.probes.budget),
             store: Some(self.store.clone()),
             history,
             proposals,
         }
-    }
-
-    fn memory(&self) -> Memory {
-        if *self.session.cassette.mode() == Mode::Off { Memory::Journal } else { Memory::None }
     }
 
     fn conclude(&self, tuned: &Tuned, printer: &Printer) -> Outcome {

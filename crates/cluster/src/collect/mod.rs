@@ -19,7 +19,8 @@ use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError};
 use skillgauge_format::Suite;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::iteration::{Driven, GradedWhen, IterationEvent, OnEvent, Teller};
+use skillgauge_run::grade::GradedWhen;
+use skillgauge_run::iteration::{IterationEvent, IterationResult, OnEvent, Teller};
 use tokio_util::sync::CancellationToken;
 
 use crate::fleet::{Fleet, FleetError, PATIENCE, patiently};
@@ -76,7 +77,7 @@ pub struct Coordinator<'a, F> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collected {
     /// The same as of a local run.
-    pub driven: Driven,
+    pub result: IterationResult,
     /// What workers had that brought runs or gradings.
     pub mixture: Mixture,
     /// Runs that were given out more than once before they had a result.
@@ -307,7 +308,7 @@ impl<F: Fleet> Collection<'_, F> {
     }
 
     fn stop(&mut self, why: String) -> Result<Step, CollectError> {
-        self.collected.driven.stopped = Some(why.clone());
+        self.collected.result.stopped = Some(why.clone());
         self.teller.tell(&IterationEvent::Stopped { why })?;
         Ok(Step::Stopped)
     }
@@ -345,15 +346,15 @@ impl<F: Fleet> Collection<'_, F> {
     }
 
     fn finish(mut self) -> Result<Collected, CollectError> {
-        let driven = &mut self.collected.driven;
-        driven.results = self.here.len();
+        let result = &mut self.collected.result;
+        result.results = self.here.len();
         for run in self.plan.runs().iter().filter(|run| !self.here.contains(run)) {
             let why = self.lost.remove(run).unwrap_or_else(|| "not run".to_owned());
-            driven.missing.push((run.clone(), why));
+            result.missing.push((run.clone(), why));
         }
-        driven.not_graded = self.not_graded.into_iter().collect();
-        driven.spent = self.budget.spent();
-        let (results, missing) = (driven.results, driven.missing.len());
+        result.not_graded = self.not_graded.into_iter().collect();
+        result.spent = self.budget.spent();
+        let (results, missing) = (result.results, result.missing.len());
         self.teller.tell(&IterationEvent::Finished { results, missing })?;
         Ok(self.collected)
     }

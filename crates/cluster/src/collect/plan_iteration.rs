@@ -4,7 +4,7 @@
 use skillgauge_core::workspace::{Workspace, WorkspaceError};
 use skillgauge_format::Suite;
 use skillgauge_format::record::IterationRecord;
-use skillgauge_run::iteration::{Begun, begin_recorded};
+use skillgauge_run::iteration::{OpenIteration, begin_recorded};
 
 use super::CollectError;
 use crate::fleet::{Fleet, FleetError, patiently};
@@ -14,7 +14,7 @@ use crate::manifest::Manifest;
 /// An iteration that is in the workspace, or can be made there.
 #[derive(Debug)]
 pub enum PlanIteration {
-    Here(Box<Begun>),
+    Here(Box<OpenIteration>),
     /// The server has what it is made from.
     There {
         record: Box<IterationRecord>,
@@ -32,8 +32,8 @@ impl PlanIteration {
         id: &PlanId,
         workspace: &Workspace,
     ) -> Result<Self, CollectError> {
-        if let Some(begun) = here(id, workspace)? {
-            return Ok(Self::Here(Box::new(begun)));
+        if let Some(open) = here(id, workspace)? {
+            return Ok(Self::Here(Box::new(open)));
         }
         let entry = patiently(|| fleet.plan(id)).await?;
         let entry = entry.ok_or_else(|| CollectError::Unknown { id: id.clone() })?;
@@ -55,27 +55,27 @@ impl PlanIteration {
     /// The skill that it measures.
     pub fn skill_name(&self) -> &str {
         match self {
-            Self::Here(begun) => &begun.record.skill_name,
+            Self::Here(open) => &open.record.skill_name,
             Self::There { record, .. } => &record.skill_name,
         }
     }
 
     /// Makes it in the workspace, if it is not there. The caller holds the workspace's lock. Blocks.
-    pub fn begin(self, workspace: &Workspace) -> Result<Begun, CollectError> {
+    pub fn begin(self, workspace: &Workspace) -> Result<OpenIteration, CollectError> {
         match self {
-            Self::Here(begun) => Ok(*begun),
+            Self::Here(open) => Ok(*open),
             Self::There { record, suite } => Ok(begin_recorded(workspace, &suite, *record)?),
         }
     }
 }
 
-fn here(id: &PlanId, workspace: &Workspace) -> Result<Option<Begun>, WorkspaceError> {
+fn here(id: &PlanId, workspace: &Workspace) -> Result<Option<OpenIteration>, WorkspaceError> {
     for number in workspace.iterations()? {
         let iteration = workspace.iteration(number);
         // One that cannot be read is not the one that is looked for.
         let Ok(record) = iteration.record() else { continue };
         if PlanId::of(&record) == *id {
-            return Ok(Some(Begun { iteration, record, resumed: true, left: None }));
+            return Ok(Some(OpenIteration { iteration, record, resumed: true, left: None }));
         }
     }
     Ok(None)

@@ -178,7 +178,7 @@ impl<F: Fleet> Collection<'_, F> {
         self.graded.insert(id.clone());
         self.not_graded.remove(&id);
         self.collected.mixture.add_grading(&result.tool_version);
-        self.collected.driven.judge_errors += judge_errors;
+        self.collected.result.judge_errors += judge_errors;
         self.budget.made_model_calls(0, calls, cost_usd);
         self.teller.tell(&IterationEvent::Graded { id, passed, total, gated, judge_errors })?;
         Ok(())

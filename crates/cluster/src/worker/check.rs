@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use skillgauge_core::workspace::{RunDir, Workspace};
-use skillgauge_format::record::RunRecord;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::iteration::{Evaluate as _, Evaluator};
+use skillgauge_run::grade::{GradeTask, Subject};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +20,7 @@ use crate::manifest::Manifest;
 
 /// The checks of plans, by the digest of the manifest: a suite is read once and not for each run.
 #[derive(Debug, Default)]
-pub(super) struct Checkers(Mutex<BTreeMap<String, Evaluator>>);
+pub(super) struct Checkers(Mutex<BTreeMap<String, Arc<Subject>>>);
 
 impl<F: Fleet> Shared<F> {
     /// Checks a run in its folder, if its plan has no judge.
@@ -30,25 +29,25 @@ impl<F: Fleet> Shared<F> {
         lease: &Lease<F::Ticket>,
         manifest: &Manifest,
         run: &RunDir,
-        record: &RunRecord,
         cancel: &CancellationToken,
     ) -> Option<GradingCounts> {
         if lease.entry.judge.is_some() {
             return None;
         }
-        let evaluated = match self.checker(&lease.entry.manifest, manifest).await {
-            Ok(checker) => {
-                let (id, run, record) = (lease.run.clone(), run.clone(), record.clone());
-                checker.evaluate(id, run, record, cancel.clone()).await
+        let evaluator = self.evaluator(None, Arc::new(Budget::default()));
+        let graded = match self.checks_of(&lease.entry.manifest, manifest).await {
+            Ok(subject) => {
+                let task = GradeTask { id: lease.run.clone(), run: run.clone(), subject };
+                evaluator.evaluate(&task, cancel).await.map_err(|error| error.to_string())
             }
             Err(kept) => Err(kept.why),
         };
-        match evaluated {
-            Ok(evaluated) => Some(GradingCounts {
-                passed: evaluated.passed,
-                total: evaluated.total,
-                gated: evaluated.gated,
-                judge_errors: evaluated.judge_errors,
+        match graded.map(|graded| evaluator.summary(&graded)) {
+            Ok(summary) => Some(GradingCounts {
+                passed: summary.passed,
+                total: summary.total,
+                gated: summary.gated,
+                judge_errors: summary.judge_errors,
                 cost_usd: Some(0.0),
                 calls: 0,
             }),
@@ -60,15 +59,14 @@ impl<F: Fleet> Shared<F> {
         }
     }
 
-    async fn checker(&self, sha256: &str, manifest: &Manifest) -> Result<Evaluator, Kept> {
+    async fn checks_of(&self, sha256: &str, manifest: &Manifest) -> Result<Arc<Subject>, Kept> {
         let mut known = self.checkers.0.lock().await;
-        if let Some(checker) = known.get(sha256) {
-            return Ok(checker.clone());
+        if let Some(subject) = known.get(sha256) {
+            return Ok(Arc::clone(subject));
         }
         let workspace = Workspace::at(self.bundles.folder().join("workspace"));
-        let checker =
-            self.evaluator(manifest, None, workspace, Arc::new(Budget::default())).await?;
-        known.insert(sha256.to_owned(), checker.clone());
-        Ok(checker)
+        let subject = Arc::new(self.subject(manifest, workspace).await?);
+        known.insert(sha256.to_owned(), Arc::clone(&subject));
+        Ok(subject)
     }
 }

@@ -7,8 +7,7 @@ use skillgauge_core::check::compile_suite;
 use skillgauge_core::workspace::{RunDir, Workspace};
 use skillgauge_format::Suite;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::grade::Judge;
-use skillgauge_run::iteration::{Evaluate as _, Evaluator, EvaluatorSettings, OldSkill};
+use skillgauge_run::grade::{Evaluator, GradeTask, Judge, OldSkill, Subject};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
@@ -42,12 +41,13 @@ impl<F: Fleet> Shared<F> {
             }
         }
         make_way(&run)?;
-        let record = run.record().map_err(|error| kept(error.to_string()))?;
         let budget = Arc::new(Budget::default());
         let workspace = Workspace::at(folder.path().join("workspace"));
-        let evaluator = self.evaluator(&manifest, judge, workspace, Arc::clone(&budget)).await?;
-        let evaluation = evaluator.evaluate(lease.run.clone(), run.clone(), record, cancel.clone());
-        let evaluated = evaluation.await.map_err(kept)?;
+        let subject = Arc::new(self.subject(&manifest, workspace).await?);
+        let evaluator = self.evaluator(judge, Arc::clone(&budget));
+        let task = GradeTask { id: lease.run.clone(), run: run.clone(), subject };
+        let graded = evaluator.evaluate(&task, cancel).await;
+        let summary = evaluator.summary(&graded.map_err(|error| kept(error.to_string()))?);
         let archive = folder.path().join("grade.zip");
         let made = [run.grading_file(), run.structural_file()];
         let below: Vec<PathBuf> = made
@@ -59,16 +59,16 @@ impl<F: Fleet> Shared<F> {
         let spent = budget.spent();
         Ok(Worked::Made(Box::new(Made {
             standing: Standing::Graded(GradingCounts {
-                passed: evaluated.passed,
-                total: evaluated.total,
-                gated: evaluated.gated,
-                judge_errors: evaluated.judge_errors,
+                passed: summary.passed,
+                total: summary.total,
+                gated: summary.gated,
+                judge_errors: summary.judge_errors,
                 cost_usd: (spent.unknown_costs == 0).then_some(spent.cost_usd),
                 calls: spent.model_calls,
             }),
             grading: None,
             agent_version: None,
-            summary: format!("{} of {} passed", evaluated.passed, evaluated.total),
+            summary: format!("{} of {} passed", summary.passed, summary.total),
             archive,
             folder,
         })))
@@ -82,14 +82,16 @@ impl<F: Fleet> Shared<F> {
         judge.map(Some).map_err(|why| Kept { why, reach: Reach::Plan })
     }
 
-    /// Checks, and asks the judge if there is one, with the files of the plan.
-    pub(super) async fn evaluator(
+    pub(super) fn evaluator(&self, judge: Option<Judge>, budget: Arc<Budget>) -> Evaluator {
+        Evaluator { judge, scripts: self.settings.scripts.clone(), budget }
+    }
+
+    /// What the runs of a plan are checked and graded by, with its files on this machine.
+    pub(super) async fn subject(
         &self,
         manifest: &Manifest,
-        judge: Option<Judge>,
         workspace: Workspace,
-        budget: Arc<Budget>,
-    ) -> Result<Evaluator, Kept> {
+    ) -> Result<Subject, Kept> {
         let suite = Suite::read(manifest.suite.as_bytes());
         let suite = suite.map_err(|error| kept(error.to_string()))?.value;
         let checks = compile_suite(&suite).map_err(|problems| {
@@ -110,19 +112,18 @@ impl<F: Fleet> Shared<F> {
             Some(bundle) => Workspace::at(self.bundles.place(&*self.fleet, bundle).await?),
             None => workspace,
         };
-        Ok(Evaluator::new(EvaluatorSettings {
+        Ok(Subject {
             suite,
-            checks,
-            judge,
-            inputs_from: skill.clone(),
-            skill,
-            skill_name: manifest.record.skill_name.clone(),
+            checks: checks.into_iter().map(Arc::new).collect(),
+            inputs_from: Some(skill.clone()),
+            skill: Some(skill),
+            skill_name: Some(manifest.record.skill_name.clone()),
             version: manifest.version,
             old,
             workspace: inputs,
-            scripts: self.settings.scripts.clone(),
-            budget,
-        }))
+            is_recorded: true,
+            model: None,
+        })
     }
 }
 

@@ -45,7 +45,7 @@ impl<F: Fleet> Shared<F> {
         if !record.reason.is_result() {
             return Err(no_result(&record));
         }
-        let grading = self.check(lease, &manifest, &dir, &record, cancel).await;
+        let grading = self.check(lease, &manifest, &dir, cancel).await;
         if cancel.is_cancelled() {
             return Err(Kept { why: "stopped".to_owned(), reach: Reach::Job });
         }

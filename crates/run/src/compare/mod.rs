@@ -17,12 +17,12 @@ use skillgauge_core::comparison::{
 };
 use skillgauge_core::version::VersionNumber;
 use skillgauge_format::cases::Label;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask_once::{self, Unanswered};
 use crate::budget::Budget;
 use crate::model::{Model, Purpose};
+use crate::pool::Bounded;
 
 #[derive(Clone, Debug)]
 pub struct Comparator {
@@ -100,24 +100,15 @@ struct Shared {
 
 impl Shared {
     async fn all(self: Arc<Self>, pairs: Vec<CasePair>) -> Vec<ComparedCase> {
-        let mut waiting = pairs.into_iter().enumerate();
-        let mut running = JoinSet::new();
-        let mut done = Vec::new();
-        loop {
-            while running.len() < self.comparator.jobs.max(1) {
-                let Some((index, pair)) = waiting.next() else { break };
-                let shared = Arc::clone(&self);
-                running.spawn(async move { (index, shared.case(&pair).await) });
-            }
-            match running.join_next().await {
-                Some(Ok(found)) => done.push(found),
-                // A task of ours that broke: its case is missing, which the caller sees.
-                Some(Err(_)) => {}
-                None => break,
-            }
+        let mut under_way = Bounded::new(self.comparator.jobs);
+        for (place, pair) in pairs.into_iter().enumerate() {
+            let shared = Arc::clone(&self);
+            under_way.begin(place, async move { shared.case(&pair).await });
         }
-        done.sort_by_key(|(index, _)| *index);
-        done.into_iter().map(|(_, case)| case).collect()
+        let mut done = under_way.all().await;
+        done.sort_by_key(|(place, _)| *place);
+        // A task of ours that broke: its case is missing, which the caller sees.
+        done.into_iter().filter_map(|(_, case)| case.ok()).collect()
     }
 
     async fn case(&self, pair: &CasePair) -> ComparedCase {

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, in_words};
-use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::{ReadError, Suite};
+
+use super::evaluator::{GradeTask, OldSkill, Subject};
 
 /// A workspace has iterations with cases with configurations with runs.
 const MAX_DEPTH: usize = 4;
@@ -23,35 +24,14 @@ pub struct Instead {
     pub skill: Option<PathBuf>,
 }
 
-/// A stored run that can be graded.
-#[derive(Clone, Debug)]
-pub struct GradeTask {
-    pub id: RunId,
-    pub run: RunDir,
-    /// The iteration that it belongs to.
-    pub iteration: Iteration,
-    /// The workspace of that iteration.
-    pub workspace: Workspace,
-    /// The suite that it is a run of.
-    pub suite: Arc<Suite>,
-    /// The skill that was installed, as far as it is known.
-    pub skill_dir: Option<PathBuf>,
-    /// The version of that skill.
-    pub version: u64,
-    /// The model that did the work, as far as the iteration says.
-    pub executor_model: Option<String>,
-}
-
 /// Why stored runs cannot be graded.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// There is nothing.
     #[error("there is no run in {}", path.display())]
     NoRuns { path: PathBuf },
     /// A folder is called like a run and lies elsewhere.
     #[error("{} is no run of an iteration; expected <iteration>/eval-<id>/<configuration>/run-<number>", path.display())]
     NotInIteration { path: PathBuf },
-    /// A file or folder cannot be read.
     #[error("{}: {}", path.display(), in_words(source))]
     Io {
         path: PathBuf,
@@ -63,14 +43,12 @@ pub enum FindError {
     #[error("{}: {source}", path.display())]
     BadSuite {
         path: PathBuf,
-        /// What is wrong with it.
         #[source]
         source: ReadError,
     },
     /// The record of an iteration is broken.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The suite has no such case.
     #[error("{} is a run of the case `{case}`, which the suite does not have", path.display())]
     NoCase { path: PathBuf, case: String },
 }
@@ -103,22 +81,22 @@ pub fn find_runs(paths: &[PathBuf], instead: &Instead) -> Result<Vec<GradeTask>,
             return Err(FindError::NoRuns { path: path.clone() });
         }
     }
-    let mut iterations: BTreeMap<PathBuf, Kept> = BTreeMap::new();
+    let mut subjects: BTreeMap<PathBuf, Arc<Subject>> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(found.len());
     for path in found {
         let (root, id) =
             place(&path).ok_or_else(|| FindError::NotInIteration { path: path.clone() })?;
-        if !iterations.contains_key(&root) {
-            iterations.insert(root.clone(), Kept::read(&root, instead)?);
+        if !subjects.contains_key(&root) {
+            subjects.insert(root.clone(), Arc::new(Subject::read(&root, instead)?));
         }
-        if let Some(kept) = iterations.get(&root) {
-            tasks.push(kept.task(id, path, instead)?);
+        let subject = Arc::clone(&subjects[&root]);
+        if subject.case(&id.case).is_none() {
+            return Err(FindError::NoCase { path, case: id.case });
         }
+        tasks.push((root, GradeTask { id, run: RunDir::at(path), subject }));
     }
-    tasks.sort_by(|one, other| {
-        one.iteration.root().cmp(other.iteration.root()).then_with(|| one.id.cmp(&other.id))
-    });
-    Ok(tasks)
+    tasks.sort_by(|(one, task), (other, with)| (one, &task.id).cmp(&(other, &with.id)));
+    Ok(tasks.into_iter().map(|(_, task)| task).collect())
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
@@ -152,21 +130,11 @@ fn place(run: &Path) -> Option<(PathBuf, RunId)> {
     Some((root.to_owned(), id))
 }
 
-fn version_folder(workspace: &Path, version: u64) -> PathBuf {
-    workspace.join(format!("v{version}")).join("skill")
-}
-
-struct Kept {
-    iteration: Iteration,
-    record: Option<IterationRecord>,
-    suite: Arc<Suite>,
-}
-
-impl Kept {
-    fn read(root: &Path, instead: &Instead) -> Result<Self, FindError> {
+impl Subject {
+    /// What an iteration says of itself, without its checks. Blocks.
+    pub fn read(root: &Path, instead: &Instead) -> Result<Self, FindError> {
         let iteration = Iteration::at(root);
-        let record =
-            if iteration.record_file().is_file() { Some(iteration.record()?) } else { None };
+        let record = iteration.record_file().is_file().then(|| iteration.record()).transpose()?;
         // The skill may have another suite by now: what a run is graded by is never guessed.
         let kept = Some(iteration.suite_file()).filter(|path| path.is_file());
         let path = instead
@@ -177,42 +145,36 @@ impl Kept {
         let bytes =
             fs_err::read(&path).map_err(|source| FindError::Io { path: path.clone(), source })?;
         let suite = Suite::read(&bytes).map_err(|source| FindError::BadSuite { path, source })?;
-        Ok(Self { iteration, record, suite: Arc::new(suite.value) })
+        Ok(Self::of_iteration(&iteration, record.as_ref(), suite.value, instead.skill.as_deref()))
     }
 
-    fn task(&self, id: RunId, path: PathBuf, instead: &Instead) -> Result<GradeTask, FindError> {
-        if !self.suite.cases().any(|case| case.id() == id.case.as_str()) {
-            return Err(FindError::NoCase { path, case: id.case });
-        }
-        let parent = self.iteration.root().parent().unwrap_or(self.iteration.root());
-        let record = self.record.as_ref();
-        let old = record
-            .and_then(|record| record.baseline.as_ref()?.version)
-            .filter(|_| id.configuration == Configuration::OldSkill);
-        let (skill_dir, version) = match (old, &id.configuration) {
-            (Some(version), _) => (Some(version_folder(parent, version)), version),
-            (None, Configuration::OldSkill) => (None, 0),
-            (None, _) => {
-                // The skill may have changed since; what was run of a stored version has not.
-                let stored = record.and_then(|record| record.version);
-                let stored = stored.map(|version| version_folder(parent, version));
-                let present = record.map(|record| PathBuf::from(&record.skill_path));
-                let kept = stored.filter(|folder| folder.is_dir()).or(present);
-                let version = record.map(IterationRecord::graded_version).unwrap_or_default();
-                (instead.skill.clone().or(kept), version)
-            }
-        };
-        let model = record
-            .and_then(|record| record.executor_model.clone().or_else(|| record.model.clone()));
-        Ok(GradeTask {
-            id,
-            run: RunDir::at(path),
+    /// The same for a suite that was read. `skill` is the one that somebody names instead of the kept one.
+    pub fn of_iteration(
+        iteration: &Iteration,
+        record: Option<&IterationRecord>,
+        suite: Suite,
+        skill: Option<&Path>,
+    ) -> Self {
+        let parent = iteration.root().parent().unwrap_or(iteration.root());
+        let folder_of = |version: u64| parent.join(format!("v{version}")).join("skill");
+        // The skill may have changed since; what was run of a stored version has not.
+        let stored = record.and_then(|record| record.version).map(folder_of);
+        let stored = stored.filter(|folder| folder.is_dir());
+        let present = record.map(|record| PathBuf::from(&record.skill_path));
+        let named = skill.map(Path::to_owned).or(present).filter(|folder| folder.is_dir());
+        let old = record.and_then(|record| record.baseline.as_ref()?.version);
+        Self {
+            checks: Vec::new(),
+            skill: if skill.is_some() { named.clone() } else { stored.or_else(|| named.clone()) },
+            inputs_from: named,
+            skill_name: record.map(|record| record.skill_name.clone()),
+            version: record.map(IterationRecord::graded_version).unwrap_or_default(),
+            old: old.map(|version| OldSkill { folder: folder_of(version), version }),
             workspace: Workspace::at(parent),
-            iteration: self.iteration.clone(),
-            suite: Arc::clone(&self.suite),
-            skill_dir: skill_dir.filter(|folder| folder.is_dir()),
-            version,
-            executor_model: model,
-        })
+            is_recorded: record.is_some(),
+            model: record
+                .and_then(|record| record.executor_model.clone().or_else(|| record.model.clone())),
+            suite,
+        }
     }
 }

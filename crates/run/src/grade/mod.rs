@@ -9,11 +9,10 @@
 //! Everything can be redone from the files of a run.
 
 mod ask;
-mod batch;
 mod behaviour;
+mod evaluator;
 mod find;
 mod judge;
-mod stopwatch;
 mod store;
 mod stored;
 
@@ -37,12 +36,14 @@ use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
 
 use ask::Asked;
-pub use batch::{NotGraded, TaskEnd, grade_all, is_graded};
 pub use behaviour::{BehaviourGraded, grade_behaviour};
-pub use find::{FindError, GradeTask, Instead, find_runs};
+pub use evaluator::{
+    Evaluator, GradeTask, GradedWhen, GradingSummary, NotGraded, OldSkill, Subject,
+};
+pub use find::{FindError, Instead, find_runs};
 pub use judge::{Caution, Judge, is_same_model, same_model};
-use stopwatch::Stopwatch;
-pub use store::{cases_grading_file, fuller, read_cases_grading, store, store_timing};
+use store::{Stopwatch, fuller, store_timing};
+pub use store::{cases_grading_file, read_cases_grading, store};
 pub use stored::{StoredRun, StoredRunError};
 
 /// A run that is to be graded.

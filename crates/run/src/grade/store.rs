@@ -9,8 +9,10 @@
 //! that a version is not credited with the gradings of another state that once had its number.
 
 use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
+use skillgauge_core::time::timestamp;
 use skillgauge_core::version::{GRADED_CONTENT, GRADED_IN};
 use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, write_json};
 use skillgauge_format::cases::CasesGrading;
@@ -60,7 +62,7 @@ pub fn store(
 
 /// The grading that a run has, if the judge left fewer gaps in it than in the new one: it was paid for, and a judge that
 /// is down is no reason to lose it.
-pub fn fuller(run: &RunDir, new: &GradingFile) -> Option<Box<EvalsGrading>> {
+pub(super) fn fuller(run: &RunDir, new: &GradingFile) -> Option<Box<EvalsGrading>> {
     let GradingFile::Evals(new) = new else { return None };
     let gaps = |grading: &EvalsGrading| grading.judge_errors.as_ref().map_or(0, Vec::len);
     if gaps(new) == 0 {
@@ -71,7 +73,7 @@ pub fn fuller(run: &RunDir, new: &GradingFile) -> Option<Box<EvalsGrading>> {
 }
 
 /// Writes down when a run was graded. To be done before the grading is written: that makes the run a finished one.
-pub fn store_timing(timing: Option<&Timing>, run: &RunDir) -> Result<(), WorkspaceError> {
+pub(super) fn store_timing(timing: Option<&Timing>, run: &RunDir) -> Result<(), WorkspaceError> {
     timing.map_or(Ok(()), |timing| run.write_json(&run.timing_file(), timing))
 }
 
@@ -190,6 +192,32 @@ fn rebuilt(grading: EvalsGrading) -> Value {
         ("execution_metrics".to_owned(), json!(grading.execution_metrics.unwrap_or_default())),
     ]);
     Value::Object(members)
+}
+
+/// Runs from its making on.
+pub(super) struct Stopwatch {
+    started: SystemTime,
+    /// The clock on the wall may be set back meanwhile.
+    since: Instant,
+}
+
+impl Stopwatch {
+    pub(super) fn start() -> Self {
+        Self { started: SystemTime::now(), since: Instant::now() }
+    }
+
+    /// The run's timing with that of its grading, which ends now. The totals stay those of the agent's work: they are
+    /// what a skill is measured by.
+    pub(super) fn stop(&self, of_run: &Timing) -> Timing {
+        let elapsed = self.since.elapsed();
+        let seconds = (elapsed.as_secs_f64() * 1000.0).round() / 1000.0;
+        Timing {
+            grader_start: Some(timestamp(self.started)),
+            grader_end: Some(timestamp(self.started + elapsed)),
+            grader_duration_seconds: Some(seconds.into()),
+            ..of_run.clone()
+        }
+    }
 }
 
 #[cfg(test)]

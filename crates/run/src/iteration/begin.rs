@@ -1,14 +1,17 @@
-//! Begins an iteration, or goes on with the one that was not finished.
+//! Begins an iteration, or resumes the one that was not finished.
 
 use std::path::Path;
 
+use skillgauge_core::plan::Shard;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceError, differences, write_json};
 use skillgauge_format::evals::EvalMetadata;
 use skillgauge_format::part::{EvalId, Statement};
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::{Case, Expectation, Extra, Suite};
 
+use super::drive::IterationResult;
 use super::prepare::Prepared;
+use crate::now;
 
 /// Whether an unfinished iteration is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +25,47 @@ pub enum Continuation {
 
 /// An iteration that can be filled.
 #[derive(Debug)]
-pub struct Begun {
+pub struct OpenIteration {
     pub iteration: Iteration,
     pub record: IterationRecord,
     /// Whether it was begun earlier.
     pub resumed: bool,
     /// The unfinished iteration that was not gone on with, and what is different now.
     pub left: Option<(u64, Vec<String>)>,
+}
+
+impl OpenIteration {
+    /// Writes down what has become of it: whether the same command would find nothing left to do. Blocks.
+    ///
+    /// A part of a plan is never the whole.
+    pub fn conclude(
+        &self,
+        result: &IterationResult,
+        shard: Option<Shard>,
+        is_interrupted: bool,
+    ) -> Result<(), WorkspaceError> {
+        let is_complete = result.is_complete() && shard.is_none();
+        if is_complete {
+            self.iteration.clear_partial()?;
+        }
+        let partial = match (&result.stopped, shard) {
+            _ if is_complete => None,
+            (Some(why), _) => Some(why.clone()),
+            (None, _) if is_interrupted => Some("interrupted".to_owned()),
+            (None, Some(shard)) if result.is_complete() => {
+                Some(format!("only part {shard} of the plan is here"))
+            }
+            (None, _) => Some(result.lacking()),
+        };
+        let mut runs = self.iteration.runs().into_iter();
+        let record = IterationRecord {
+            finished: is_complete.then(now),
+            partial,
+            executor_model: runs.find_map(|(_, run)| run.record().ok()?.model),
+            ..self.record.clone()
+        };
+        self.iteration.write_record(&record)
+    }
 }
 
 /// Why there is no iteration to fill.
@@ -63,7 +100,7 @@ pub fn begin(
     workspace: &Workspace,
     prepared: &Prepared,
     continuation: Continuation,
-) -> Result<Begun, BeginError> {
+) -> Result<OpenIteration, BeginError> {
     let newest = workspace.newest()?;
     let unfinished = newest.as_ref().and_then(|iteration| {
         let record = iteration.record().ok()?;
@@ -73,7 +110,7 @@ pub fn begin(
     if let Some((iteration, record)) = unfinished {
         if record.key == prepared.record.key && continuation != Continuation::Never {
             iteration.clear_partial()?;
-            return Ok(Begun { iteration, record, resumed: true, left: None });
+            return Ok(OpenIteration { iteration, record, resumed: true, left: None });
         }
         let number = iteration.number().unwrap_or_default();
         let differences = differences(&record, &prepared.record);
@@ -85,7 +122,7 @@ pub fn begin(
         return Err(BeginError::NothingToResume { root: workspace.root().to_owned() });
     }
     let iteration = make(workspace, &prepared.suite, &prepared.record)?;
-    Ok(Begun { iteration, record: prepared.record.clone(), resumed: false, left })
+    Ok(OpenIteration { iteration, record: prepared.record.clone(), resumed: false, left })
 }
 
 /// Begins an iteration that another machine has recorded. The caller holds the workspace's lock. Blocks.
@@ -93,9 +130,9 @@ pub fn begin_recorded(
     workspace: &Workspace,
     suite: &Suite,
     record: IterationRecord,
-) -> Result<Begun, WorkspaceError> {
+) -> Result<OpenIteration, WorkspaceError> {
     let iteration = make(workspace, suite, &record)?;
-    Ok(Begun { iteration, record, resumed: false, left: None })
+    Ok(OpenIteration { iteration, record, resumed: false, left: None })
 }
 
 /// Where an iteration is put together. There is one at most: whoever is here holds the workspace's lock.

@@ -4,72 +4,41 @@
 //! the journal and the caller what happened.
 
 use std::collections::{HashMap, HashSet};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{Iteration, RunDir, WorkspaceError};
 use skillgauge_format::record::RunRecord;
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinSet;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::event::{IterationEvent, OnEvent, Teller};
 use super::prepare::{Prepared, RunSpec};
-use super::store::store;
-use super::work::{Attempted, RunWork};
+use super::work::{Attempted, RunWork, store_run};
 use crate::agent::Executor;
-use crate::budget::{Budget, Spent};
-use crate::grade::{Caution, same_model};
-use crate::pool::{Done, Pool, RetryRules, run_all};
-
-/// Checks and grades a run that is stored.
-pub trait Evaluate: Send + Sync + 'static {
-    /// Whether something is left to do for a run that was stored earlier.
-    fn is_done(&self, id: &RunId, run: &RunDir) -> bool;
-
-    /// Does it, and writes what it found into the run's folder.
-    fn evaluate(
-        &self,
-        id: RunId,
-        run: RunDir,
-        record: RunRecord,
-        cancel: CancellationToken,
-    ) -> Evaluating;
-}
-
-/// An evaluation under way. The error is what kept it from a grading, for people.
-pub type Evaluating = Pin<Box<dyn Future<Output = Result<Evaluated, String>> + Send>>;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Evaluated {
-    pub passed: u64,
-    pub total: u64,
-    /// Whether the gate stopped it before the judge.
-    pub gated: bool,
-    /// Expectations that the judge could not decide.
-    pub judge_errors: u64,
-    /// What a reader should know before believing it.
-    pub cautions: Vec<Caution>,
-}
+use crate::budget::Spent;
+use crate::grade::{
+    Caution, Evaluator, GradeTask, Graded, GradingSummary, NotGraded, Subject, same_model,
+};
+use crate::pool::{Bounded, Done, Pool, RetryRules, run_all};
 
 /// With what an iteration is carried out.
 #[derive(Debug)]
-pub struct Means<E> {
+pub struct DriveSettings {
     pub executor: Arc<Executor>,
-    pub evaluate: Arc<E>,
+    pub evaluator: Arc<Evaluator>,
+    /// What the runs are checked and graded by.
+    pub subject: Arc<Subject>,
     /// How many run at once, at most; as many are graded at once.
     pub jobs: u32,
     /// When an attempt is made again.
     pub retry: RetryRules,
-    pub budget: Arc<Budget>,
     pub cancel: CancellationToken,
 }
 
 /// What became of an iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Driven {
+pub struct IterationResult {
     /// Runs of the plan that are results.
     pub results: usize,
     /// Runs of the plan that are not, with what is known about why.
@@ -83,7 +52,7 @@ pub struct Driven {
     pub spent: Spent,
 }
 
-impl Driven {
+impl IterationResult {
     /// Whether the same command would find nothing left to do: every run is a result, and every result has all verdicts.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.not_graded.is_empty() && self.judge_errors == 0
@@ -102,36 +71,36 @@ impl Driven {
 }
 
 /// Carries out the runs of `ids` that are no results yet, and evaluates those that are not evaluated.
-pub async fn drive<E: Evaluate>(
+pub async fn drive(
     prepared: &Prepared,
     iteration: &Iteration,
     ids: &[RunId],
-    means: &Means<E>,
+    settings: &DriveSettings,
     on_event: OnEvent<'_>,
-) -> Result<Driven, WorkspaceError> {
+) -> Result<IterationResult, WorkspaceError> {
     let (events, mut heard) = mpsc::unbounded_channel();
     let (model, judge) = (prepared.record.model.as_deref(), prepared.record.judge.as_deref());
     let mut loop_ = Loop {
         skill: prepared.record.skill_name.clone(),
         teller: Teller::open(iteration, on_event)?,
-        permits: Arc::new(Semaphore::new(means.jobs.max(1) as usize)),
-        evaluations: JoinSet::new(),
-        driven: Driven::default(),
+        evaluations: Bounded::new(settings.jobs as usize),
+        result: IterationResult::default(),
         lost: HashMap::new(),
         warned: HashSet::new(),
         is_told_of_judge: same_model(model, judge).is_some(),
-        means,
+        settings,
         iteration,
     };
     let mut todo: Vec<RunSpec> = Vec::new();
     let mut done = 0;
     for id in ids {
         match result(iteration, id) {
-            Some((run, record)) => {
+            Some(run) => {
                 done += 1;
-                if !means.evaluate.is_done(id, &run) {
-                    run.clear_drafts();
-                    loop_.evaluate(id.clone(), run, record);
+                let task = loop_.task(id.clone(), run);
+                if !settings.evaluator.is_done(&task) {
+                    task.run.clear_drafts();
+                    loop_.evaluate(task);
                 }
             }
             None => todo.extend(prepared.spec(id)),
@@ -139,26 +108,23 @@ pub async fn drive<E: Evaluate>(
     }
     loop_.tell(&IterationEvent::Started { planned: ids.len(), done })?;
     let work = Arc::new(RunWork {
-        executor: Arc::clone(&means.executor),
+        executor: Arc::clone(&settings.executor),
         iteration: iteration.clone(),
-        budget: Arc::clone(&means.budget),
+        budget: Arc::clone(&settings.evaluator.budget),
         events,
         no_more: CancellationToken::new(),
         earlier: Mutex::default(),
     });
-    let pool = Pool::new(means.jobs);
+    let pool = Pool::new(settings.jobs);
     let seed = prepared.record.seed;
-    let mut runs = run_all(Arc::clone(&work), todo, &pool, means.retry, seed, &means.cancel);
+    let mut runs = run_all(Arc::clone(&work), todo, &pool, settings.retry, seed, &settings.cancel);
     let mut is_running = true;
     while is_running || !loop_.evaluations.is_empty() {
         tokio::select! {
             biased;
             Some(event) = heard.recv() => loop_.tell(&event)?,
-            Some(joined) = loop_.evaluations.join_next(), if !loop_.evaluations.is_empty() => {
-                match joined {
-                    Ok((id, evaluated)) => loop_.evaluated(id, evaluated)?,
-                    Err(error) => loop_.tell(&IterationEvent::Stopped { why: error.to_string() })?,
-                }
+            Some((id, graded)) = loop_.evaluations.next(), if !loop_.evaluations.is_empty() => {
+                loop_.graded(id, graded.unwrap_or_else(|panic| Err(panic.into())))?;
             }
             finished = runs.recv(), if is_running => match finished {
                 Some(finished) => loop_.ran(&work, finished).await?,
@@ -172,63 +138,63 @@ pub async fn drive<E: Evaluate>(
     loop_.finish(ids)
 }
 
-/// A run that is a result, with its record.
-fn result(iteration: &Iteration, id: &RunId) -> Option<(RunDir, RunRecord)> {
+/// A run that is a result.
+fn result(iteration: &Iteration, id: &RunId) -> Option<RunDir> {
     let run = iteration.run_dir(id);
-    let record = run.record().ok().filter(|record| record.reason.is_result())?;
-    Some((run, record))
+    run.record().is_ok_and(|record| record.reason.is_result()).then_some(run)
 }
 
-struct Loop<'a, E> {
+struct Loop<'a> {
     skill: String,
     teller: Teller<'a>,
-    permits: Arc<Semaphore>,
-    evaluations: JoinSet<(RunId, Result<Evaluated, String>)>,
-    driven: Driven,
+    evaluations: Bounded<RunId, Result<Graded, NotGraded>>,
+    result: IterationResult,
     lost: HashMap<RunId, String>,
     warned: HashSet<String>,
     /// The plan told that judge and agent are one model.
     is_told_of_judge: bool,
-    means: &'a Means<E>,
+    settings: &'a DriveSettings,
     iteration: &'a Iteration,
 }
 
-impl<E: Evaluate> Loop<'_, E> {
+impl Loop<'_> {
     fn tell(&mut self, event: &IterationEvent) -> Result<(), WorkspaceError> {
         if let IterationEvent::Stopped { why } = event {
-            self.driven.stopped.get_or_insert_with(|| why.clone());
+            self.result.stopped.get_or_insert_with(|| why.clone());
         }
         self.teller.tell(event)
     }
 
-    fn evaluate(&mut self, id: RunId, run: RunDir, record: RunRecord) {
-        let permits = Arc::clone(&self.permits);
-        let evaluation =
-            self.means.evaluate.evaluate(id.clone(), run, record, self.means.cancel.clone());
-        self.evaluations.spawn(async move {
-            // Only a closed semaphore refuses, and nobody closes ours.
-            let _permit = permits.acquire().await;
-            (id, evaluation.await)
-        });
+    fn task(&self, id: RunId, run: RunDir) -> GradeTask {
+        GradeTask { id, run, subject: Arc::clone(&self.settings.subject) }
     }
 
-    fn evaluated(
+    fn evaluate(&mut self, task: GradeTask) {
+        let (evaluator, cancel) =
+            (Arc::clone(&self.settings.evaluator), self.settings.cancel.clone());
+        let id = task.id.clone();
+        self.evaluations.begin(id, async move { evaluator.evaluate(&task, &cancel).await });
+    }
+
+    fn graded(
         &mut self,
         id: RunId,
-        evaluated: Result<Evaluated, String>,
+        graded: Result<Graded, NotGraded>,
     ) -> Result<(), WorkspaceError> {
-        let event = match evaluated {
-            Ok(Evaluated { passed, total, gated, judge_errors, cautions }) => {
-                self.warn(&id, &cautions)?;
-                self.driven.judge_errors += judge_errors;
-                IterationEvent::Graded { id, passed, total, gated, judge_errors }
-            }
-            Err(message) => {
-                self.driven.not_graded.push((id.clone(), message.clone()));
-                IterationEvent::NotGraded { id, message }
+        let graded = match graded {
+            Ok(graded) => graded,
+            Err(NotGraded::Kept { earlier, .. }) => *earlier,
+            Err(error) => {
+                let message = error.to_string();
+                self.result.not_graded.push((id.clone(), message.clone()));
+                return self.tell(&IterationEvent::NotGraded { id, message });
             }
         };
-        self.tell(&event)
+        self.warn(&id, &graded.cautions)?;
+        let GradingSummary { passed, total, gated, judge_errors } =
+            self.settings.evaluator.summary(&graded);
+        self.result.judge_errors += judge_errors;
+        self.tell(&IterationEvent::Graded { id, passed, total, gated, judge_errors })
     }
 
     /// Tells each thing once, with the first run that shows it.
@@ -254,18 +220,14 @@ impl<E: Evaluate> Loop<'_, E> {
         let waited = done.attempts.iter().filter_map(|attempt| attempt.waited);
         let earlier = work.take_earlier(&id, waited);
         let lost = match done.output {
-            Ok(Attempted::Ran(run, partial)) if !self.means.cancel.is_cancelled() => {
-                let (skill, stored_id) = (self.skill.clone(), id.clone());
+            Ok(Attempted::Ran(run, partial)) if !self.settings.cancel.is_cancelled() => {
                 let run = run.after(earlier);
-                let stored =
-                    tokio::task::spawn_blocking(move || store(partial, &stored_id, &skill, &run));
-                match stored.await {
-                    Ok(Ok((dir, record))) => return self.ended(id, dir, record),
-                    Ok(Err(error)) => {
+                match store_run(partial, id.clone(), self.skill.clone(), run).await {
+                    Ok((dir, record)) => return self.ended(id, dir, &record),
+                    Err(error) => {
                         work.stop_without_room(&error);
                         error.to_string()
                     }
-                    Err(error) => error.to_string(),
                 }
             }
             Ok(Attempted::Ran(..) | Attempted::NotStarted) => return Ok(()),
@@ -276,7 +238,7 @@ impl<E: Evaluate> Loop<'_, E> {
         self.tell(&IterationEvent::RunLost { id, message: lost })
     }
 
-    fn ended(&mut self, id: RunId, run: RunDir, record: RunRecord) -> Result<(), WorkspaceError> {
+    fn ended(&mut self, id: RunId, run: RunDir, record: &RunRecord) -> Result<(), WorkspaceError> {
         self.tell(&IterationEvent::RunEnded {
             id: id.clone(),
             outcome: record.outcome,
@@ -288,24 +250,25 @@ impl<E: Evaluate> Loop<'_, E> {
             message: record.message.clone(),
         })?;
         if record.reason.is_result() {
-            self.evaluate(id, run, record);
+            let task = self.task(id, run);
+            self.evaluate(task);
         }
         Ok(())
     }
 
-    fn finish(mut self, ids: &[RunId]) -> Result<Driven, WorkspaceError> {
+    fn finish(mut self, ids: &[RunId]) -> Result<IterationResult, WorkspaceError> {
         for id in ids {
             if result(self.iteration, id).is_some() {
-                self.driven.results += 1;
+                self.result.results += 1;
             } else {
                 let why = self.lost.remove(id).unwrap_or_else(|| why_missing(self.iteration, id));
-                self.driven.missing.push((id.clone(), why));
+                self.result.missing.push((id.clone(), why));
             }
         }
-        self.driven.spent = self.means.budget.spent();
-        let (results, missing) = (self.driven.results, self.driven.missing.len());
+        self.result.spent = self.settings.evaluator.budget.spent();
+        let (results, missing) = (self.result.results, self.result.missing.len());
         self.tell(&IterationEvent::Finished { results, missing })?;
-        Ok(self.driven)
+        Ok(self.result)
     }
 }
 

@@ -12,22 +12,22 @@
 //! - A run that is a result is never run again, whoever was killed when; one that is not, is.
 //! - Everything after the record of a run can be redone from its folder.
 
-mod alone;
-mod baseline;
 mod begin;
 mod drive;
-mod evaluate;
 mod event;
 mod inputs;
+mod outlook;
 mod prepare;
 mod store;
+mod takeover;
 mod work;
 
-pub use alone::carry_out;
-pub use baseline::{BaselineRefused, TakeOver};
-pub use begin::{BeginError, Begun, Continuation, begin, begin_recorded};
-pub use drive::{Driven, Evaluate, Evaluated, Evaluating, Means, drive};
-pub use evaluate::{Evaluator, EvaluatorSettings, GradedWhen, OldSkill};
+pub use begin::{BeginError, Continuation, OpenIteration, begin, begin_recorded};
+pub use drive::{DriveSettings, IterationResult, drive};
 pub use event::{IterationEvent, OnEvent, Teller};
-pub use prepare::{BaselineRequest, PrepareError, Prepared, Request, RunSpec, prepare};
-pub use work::LostRun;
+pub use outlook::{EarlierRuns, Outlook};
+pub use prepare::{
+    BaselineChoice, PrepareError, Prepared, RunRequest, RunSpec, matching_cases, prepare,
+};
+pub use takeover::{TakeOver, TakeOverError};
+pub use work::{LostRun, carry_out};

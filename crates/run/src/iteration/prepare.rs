@@ -2,34 +2,37 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use skillgauge_core::plan::{Plan, RunId};
+use skillgauge_core::check::compile_suite;
+use skillgauge_core::plan::{Plan, RunId, Shard};
 use skillgauge_core::text::sha256;
+use skillgauge_core::version::{self, VersionError, VersionStore};
+use skillgauge_core::workspace::Workspace;
+use skillgauge_format::cases::History;
 use skillgauge_format::part::{Configuration, Timestamp};
 use skillgauge_format::record::{Baseline, BaselineKind, IterationRecord, RecordVersion};
 use skillgauge_format::{Case, Extra, Suite};
 
 use super::inputs;
 use crate::agent::{AgentTask, InputError, SkillError, TaskSkill};
+use crate::grade::{OldSkill, Subject};
 
 /// What a user asks for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct RunRequest {
     pub skill: PathBuf,
     /// The folder that the suite's input files are found in: the skill's own, or that of the present skill when a stored
     /// version is run, so that all versions get the same files.
     pub inputs_from: PathBuf,
-    /// The skill's version in the workspace's history, if it has one.
-    pub version: Option<u64>,
-    /// The number under which gradings are kept of a skill that has none.
-    pub next_version: u64,
-    /// The hash of the skill's files, as a stored version of them has it; none when nobody could tell.
-    pub content_hash: Option<String>,
-    pub workspace: PathBuf,
+    /// The stored version that `skill` is the folder of; none for the skill as it is now.
+    pub stored: Option<u64>,
+    pub workspace: Workspace,
     pub suite: Suite,
-    /// The cases to run, by id; all if empty.
+    /// Patterns for the ids of the cases to run; all if empty.
     pub cases: Vec<String>,
     /// Who carries it out: a name, never `auto`, so that a resumed iteration means the same agent.
     pub agent: String,
@@ -43,32 +46,83 @@ pub struct Request {
     pub judge_votes: u32,
     /// How often each case is run in each configuration.
     pub runs: u32,
-    /// What the skill is compared with: the skill absent, or an earlier version in this folder.
-    pub baseline: Option<BaselineRequest>,
+    /// What the skill is compared with; the suite says it if absent.
+    pub baseline: Option<BaselineChoice>,
     /// The longest that one attempt may take.
     pub timeout: Duration,
     pub seed: u64,
 }
 
-/// What the skill is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BaselineRequest {
+/// What a skill is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaselineChoice {
+    /// Nothing.
+    None,
+    /// The skill absent.
     Without,
-    Old { version: u64, folder: PathBuf },
+    /// An earlier version; without a number the one before that which the skill is, or the current one when the skill was
+    /// changed since.
+    Old(Option<u64>),
+}
+
+impl FromStr for BaselineChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let version = |text: &str| text.trim_start_matches('v').parse::<u64>().ok();
+        match text.split_once('=') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "without" => Ok(Self::Without),
+            None if text == "old" => Ok(Self::Old(None)),
+            Some(("old", number)) if version(number).is_some() => Ok(Self::Old(version(number))),
+            _ => Err("write none, without, old, or old=3".to_owned()),
+        }
+    }
 }
 
 /// Why nothing can be run.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
+    #[error("--case {pattern}: {source}")]
+    Pattern { pattern: String, source: globset::Error },
+    #[error("--case {pattern} matches no case; there are {}", cases.join(", "))]
+    NoMatch { pattern: String, cases: Vec<String> },
+    /// Checks that cannot work.
+    #[error("{}", .0.join("\n"))]
+    Checks(Vec<String>),
+    #[error("there is no earlier version to compare with")]
+    NoEarlierVersion,
+    #[error("there is no version {0}")]
+    NoSuchVersion(u64),
+    #[error(transparent)]
+    Version(#[from] VersionError),
     /// A skill cannot be installed.
     #[error(transparent)]
     Skill(#[from] SkillError),
     /// Input files that cannot be given to an agent.
     #[error("{}", errors.iter().map(|(case, error)| format!("case {case}: {error}")).collect::<Vec<_>>().join("\n"))]
     Inputs { errors: Vec<(String, InputError)> },
-    /// There is nothing to run.
     #[error("there is no case to run")]
     NoCases,
+}
+
+impl PrepareError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Pattern { .. } => "write a pattern such as login-*",
+            Self::NoMatch { .. } => "write the id of a case, or a pattern such as login-*",
+            Self::Checks(_) => "docs/checks.md has the types of checks and their fields",
+            Self::NoEarlierVersion => {
+                "`skillgauge init SKILL` and `skillgauge snapshot SKILL` keep versions"
+            }
+            Self::NoSuchVersion(_) => "`skillgauge history SKILL` shows the versions",
+            Self::Version(error) => error.hint(),
+            Self::Skill(_) | Self::Inputs { .. } | Self::NoCases => {
+                "nothing was run; put it right and try again"
+            }
+        }
+    }
 }
 
 /// One run: all that a machine needs to carry it out, the files excepted, which are named by digest.
@@ -83,12 +137,21 @@ pub struct RunSpec {
 pub struct Prepared {
     pub record: IterationRecord,
     pub suite: Suite,
+    /// What the runs are checked and graded by.
+    pub subject: Arc<Subject>,
+    /// Whether there are versions, and the skill is none of them.
+    pub is_unstored: bool,
     tasks: BTreeMap<(String, String), AgentTask>,
 }
 
 impl Prepared {
     pub fn plan(&self) -> Plan {
         skillgauge_core::workspace::Iteration::plan(&self.record)
+    }
+
+    /// The plan, or one part of it.
+    pub fn part(&self, shard: Option<Shard>) -> Plan {
+        shard.map_or_else(|| self.plan(), |shard| self.plan().shard(shard))
     }
 
     /// What is to be done for a run of the plan.
@@ -110,31 +173,39 @@ impl Prepared {
 }
 
 /// Reads everything that a run needs, and computes what decides its result. Blocks.
-pub fn prepare(request: &Request, started: Timestamp) -> Result<Prepared, PrepareError> {
+pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, PrepareError> {
+    let case_ids = matching_cases(&request.suite, &request.cases)?;
+    let checks = compile_suite(&request.suite).map_err(|problems| {
+        PrepareError::Checks(problems.iter().map(ToString::to_string).collect())
+    })?;
+    let history = history(&request.workspace);
+    let version = present_version(request, history.as_ref())?;
     let skill = TaskSkill::read(&request.skill)?;
-    let (baseline, old) = match &request.baseline {
-        None => (None, None),
-        Some(BaselineRequest::Without) => (Some(baseline_of(BaselineKind::Without)), None),
-        Some(BaselineRequest::Old { version, folder }) => {
-            let old = TaskSkill::read(folder)?;
-            let digest = Some(old.digest.as_str().to_owned());
-            let baseline =
-                Baseline { version: Some(*version), digest, ..baseline_of(BaselineKind::Old) };
-            (Some(baseline), Some(old))
+    let mut installed = vec![(Configuration::WithSkill, vec![skill.clone()])];
+    let mut baseline = None;
+    let old = match baseline_of(request, history.as_ref(), version)? {
+        ResolvedBaseline::None => None,
+        ResolvedBaseline::Without => {
+            baseline = Some(record_of(BaselineKind::Without));
+            installed.push((Configuration::WithoutSkill, Vec::new()));
+            None
+        }
+        ResolvedBaseline::Old(old) => {
+            let skill = TaskSkill::read(&old.folder)?;
+            let digest = Some(skill.digest.as_str().to_owned());
+            let version = Some(old.version);
+            baseline = Some(Baseline { version, digest, ..record_of(BaselineKind::Old) });
+            installed.push((Configuration::OldSkill, vec![skill]));
+            Some(old)
         }
     };
-    let mut installed = vec![(Configuration::WithSkill, vec![skill.clone()])];
-    match (&baseline, old) {
-        (None, _) => {}
-        (Some(_), Some(old)) => installed.push((Configuration::OldSkill, vec![old])),
-        (Some(_), None) => installed.push((Configuration::WithoutSkill, Vec::new())),
-    }
-    let tasks = tasks(request, &installed)?;
-    let case_ids = ids(request);
+    let tasks = tasks(request, &case_ids, &installed)?;
     if case_ids.is_empty() {
         return Err(PrepareError::NoCases);
     }
     let suite_digest = digest(&request.suite.to_json().unwrap_or_default());
+    // A skill that was changed is not the version that it was, but may be the next.
+    let next_version = history.as_ref().map_or(0, |history| history.versions.len() as u64);
     let record = IterationRecord {
         format: "iteration".to_owned(),
         format_version: RecordVersion::current(),
@@ -145,9 +216,13 @@ pub fn prepare(request: &Request, started: Timestamp) -> Result<Prepared, Prepar
         skill_name: skill.name.clone(),
         skill_path: shown(&request.skill),
         skill_digest: skill.digest.as_str().to_owned(),
-        version: request.version,
-        graded_version: request.version.is_none().then_some(request.next_version),
-        content_hash: request.content_hash.clone(),
+        version,
+        graded_version: version.is_none().then_some(next_version),
+        // One whose files cannot be hashed is refused elsewhere.
+        content_hash: match request.stored {
+            Some(_) => version::hash_of_version(&request.skill).ok(),
+            None => version::hash_of_skill(&request.skill).ok(),
+        },
         suite_digest,
         agent: request.agent.clone(),
         agent_version: request.agent_version.clone(),
@@ -164,28 +239,117 @@ pub fn prepare(request: &Request, started: Timestamp) -> Result<Prepared, Prepar
         skillgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
         extra: Extra::new(),
     };
-    Ok(Prepared { record, suite: request.suite.clone(), tasks })
+    let subject = Subject {
+        suite: request.suite.clone(),
+        checks: checks.into_iter().map(Arc::new).collect(),
+        skill: Some(request.skill.clone()),
+        skill_name: Some(skill.name),
+        inputs_from: Some(request.inputs_from.clone()),
+        version: record.graded_version(),
+        old,
+        workspace: request.workspace.clone(),
+        is_recorded: true,
+        model: None,
+    };
+    Ok(Prepared {
+        is_unstored: version.is_none() && history.is_some(),
+        record,
+        suite: request.suite.clone(),
+        subject: Arc::new(subject),
+        tasks,
+    })
 }
 
-fn baseline_of(kind: BaselineKind) -> Baseline {
+/// The ids that some patterns mean; all if there is no pattern.
+pub fn matching_cases(suite: &Suite, patterns: &[String]) -> Result<Vec<String>, PrepareError> {
+    let all: Vec<String> = suite.cases().map(|case| case.id().into_owned()).collect();
+    let mut wanted = vec![patterns.is_empty(); all.len()];
+    for pattern in patterns {
+        let glob = globset::Glob::new(pattern)
+            .map_err(|source| PrepareError::Pattern { pattern: pattern.clone(), source })?
+            .compile_matcher();
+        let mut is_found = false;
+        for (id, is_wanted) in all.iter().zip(&mut wanted) {
+            is_found |= glob.is_match(id);
+            *is_wanted |= glob.is_match(id);
+        }
+        if !is_found {
+            return Err(PrepareError::NoMatch { pattern: pattern.clone(), cases: all });
+        }
+    }
+    Ok(all.into_iter().zip(wanted).filter_map(|(id, wanted)| wanted.then_some(id)).collect())
+}
+
+fn history(workspace: &Workspace) -> Option<History> {
+    let bytes = fs_err::read(workspace.root().join("history.json")).ok()?;
+    skillgauge_format::read::<History>(&bytes).ok().map(|read| read.value)
+}
+
+/// The version that the skill is: none when it was changed since the last snapshot, for then the current version is not
+/// what is run.
+fn present_version(
+    request: &RunRequest,
+    history: Option<&History>,
+) -> Result<Option<u64>, PrepareError> {
+    if request.stored.is_some() || history.is_none() {
+        return Ok(request.stored);
+    }
+    let store = VersionStore::of(&request.skill)?;
+    Ok(store.present_version(env!("CARGO_PKG_VERSION"))?.map(|version| version.0))
+}
+
+enum ResolvedBaseline {
+    None,
+    Without,
+    Old(OldSkill),
+}
+
+/// What the skill, which is this version or none, is compared with.
+fn baseline_of(
+    request: &RunRequest,
+    history: Option<&History>,
+    version: Option<u64>,
+) -> Result<ResolvedBaseline, PrepareError> {
+    let of_suite = if request.suite.config().baseline_comparison {
+        BaselineChoice::Without
+    } else {
+        BaselineChoice::None
+    };
+    let named = match request.baseline.unwrap_or(of_suite) {
+        BaselineChoice::None => return Ok(ResolvedBaseline::None),
+        BaselineChoice::Without => return Ok(ResolvedBaseline::Without),
+        BaselineChoice::Old(named) => named,
+    };
+    let history = history.ok_or(PrepareError::NoEarlierVersion)?;
+    let number = match (named, version) {
+        (Some(number), _) => number,
+        (None, Some(version)) => version.checked_sub(1).ok_or(PrepareError::NoEarlierVersion)?,
+        // What was changed since the last snapshot is compared with the version that it was changed from.
+        (None, None) => history.current_version,
+    };
+    let entry = history.versions.iter().find(|entry| entry.version == number);
+    let entry = entry.ok_or(PrepareError::NoSuchVersion(number))?;
+    let folder = request.workspace.root().join(&entry.path);
+    Ok(ResolvedBaseline::Old(OldSkill { folder, version: number }))
+}
+
+fn record_of(kind: BaselineKind) -> Baseline {
     Baseline { kind, version: None, digest: None, from_iteration: None, extra: Extra::new() }
 }
 
-fn ids(request: &Request) -> Vec<String> {
-    let wanted =
-        |id: &str| request.cases.is_empty() || request.cases.iter().any(|wanted| wanted == id);
-    request.suite.cases().map(|case| case.id().into_owned()).filter(|id| wanted(id)).collect()
-}
-
 fn tasks(
-    request: &Request,
+    request: &RunRequest,
+    wanted: &[String],
     installed: &[(Configuration, Vec<TaskSkill>)],
 ) -> Result<BTreeMap<(String, String), AgentTask>, PrepareError> {
     let (mut tasks, mut errors) = (BTreeMap::new(), Vec::new());
-    let wanted = ids(request);
     for case in request.suite.cases().filter(|case| wanted.iter().any(|id| *id == case.id())) {
-        let found =
-            inputs::read(case, request.suite.dialect(), &request.inputs_from, &request.workspace);
+        let found = inputs::read(
+            case,
+            request.suite.dialect(),
+            &request.inputs_from,
+            request.workspace.root(),
+        );
         let inputs = found.unwrap_or_else(|found| {
             errors.extend(found.into_iter().map(|error| (case.id().into_owned(), error)));
             Vec::new()
@@ -206,7 +370,7 @@ fn tasks(
 
 /// Everything that decides the results, and nothing else: not where things are, not how many run at once.
 fn key(
-    request: &Request,
+    request: &RunRequest,
     tasks: &BTreeMap<(String, String), AgentTask>,
     cases: &[String],
     suite_digest: &str,
@@ -253,4 +417,19 @@ pub(super) fn digest(text: &str) -> String {
 
 fn shown(path: &Path) -> String {
     fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_is_one_of_four_texts() {
+        assert_eq!("none".parse(), Ok(BaselineChoice::None));
+        assert_eq!("old=v3".parse(), Ok(BaselineChoice::Old(Some(3))));
+        assert_eq!("old".parse(), Ok(BaselineChoice::Old(None)));
+        for bad in ["", "old=", "with", "old=x", "without=1"] {
+            assert!(bad.parse::<BaselineChoice>().is_err(), "{bad}");
+        }
+    }
 }

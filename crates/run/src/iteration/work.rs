@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use skillgauge_core::plan::RunId;
 use skillgauge_core::text::chain;
-use skillgauge_core::workspace::{Iteration, PartialRun, WorkspaceError, is_out_of_room};
+use skillgauge_core::workspace::{Iteration, PartialRun, RunDir, WorkspaceError, is_out_of_room};
+use skillgauge_format::record::RunRecord;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::event::IterationEvent;
 use super::prepare::RunSpec;
+use super::store::store;
 use crate::agent::{AgentRun, Attempt, ExecuteError, Executor};
 use crate::budget::Budget;
-use crate::pool::{Problem, Work};
+use crate::pool::{Problem, RetryRules, Work};
 
 /// What one attempt at a run gave.
 #[derive(Debug)]
@@ -83,9 +85,6 @@ impl RunWork {
     ) -> Result<(AgentRun, PartialRun), LostRun> {
         let (iteration, id) = (self.iteration.clone(), spec.id.clone());
         let begun = tokio::task::spawn_blocking(move || iteration.begin_run(&id)).await;
-        let internal = |error: tokio::task::JoinError| {
-            LostRun::Execute(ExecuteError::Internal { message: error.to_string() })
-        };
         let partial = begun.map_err(internal)??;
         let outputs = partial.dir().outputs();
         let attempt = Attempt { task: &spec.task, number, outputs: Some(&outputs) };
@@ -136,4 +135,42 @@ impl Work for RunWork {
             Attempted::Lost(LostRun::Workspace(_)) | Attempted::NotStarted => None,
         }
     }
+}
+
+/// Carries out one run by itself, on a machine that does not have the iteration, and writes its folder below `iteration`, which need not have a record.
+///
+/// What a service or a login kept from a result is stored, too; the record's reason tells.
+pub async fn carry_out(
+    executor: &Arc<Executor>,
+    iteration: &Iteration,
+    spec: &RunSpec,
+    skill: &str,
+    rules: &RetryRules,
+    cancel: &CancellationToken,
+) -> Result<(RunDir, RunRecord), LostRun> {
+    let partial = iteration.begin_run(&spec.id)?;
+    let outputs = partial.dir().outputs();
+    // The seed decides how long to wait between attempts, and nothing else.
+    let seed = u64::from(spec.id.number);
+    let run = executor
+        .execute(&spec.task, Some(&outputs), rules, seed, cancel, &mut |_| {})
+        .await
+        .map_err(LostRun::Execute)?;
+    store_run(partial, spec.id.clone(), skill.to_owned(), run).await
+}
+
+/// Writes a run's folder, off the event loop.
+pub(super) async fn store_run(
+    partial: PartialRun,
+    id: RunId,
+    skill: String,
+    run: AgentRun,
+) -> Result<(RunDir, RunRecord), LostRun> {
+    let stored = tokio::task::spawn_blocking(move || store(partial, &id, &skill, &run)).await;
+    Ok(stored.map_err(internal)??)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn internal(error: tokio::task::JoinError) -> LostRun {
+    LostRun::Execute(ExecuteError::Internal { message: error.to_string() })
 }

@@ -6,10 +6,12 @@
 //!
 //! All waiting is on tokio's clock, so tests can stop it; all chance comes from a seed.
 
+mod bounded;
 mod limit;
 mod retry;
 mod schedule;
 
+pub use bounded::Bounded;
 pub use limit::{Permit, Pool, Verdict};
 pub use retry::{Attempt, Cause, Problem, Retries, RetryRules, Rule};
 pub use schedule::{Done, Panicked, Work, run_all};

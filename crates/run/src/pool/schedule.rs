@@ -144,7 +144,7 @@ impl<W: Work> Driver<W> {
     async fn report(&mut self, joined: Result<(Id, Ran<W::Output>), JoinError>) {
         let (id, output, attempts) = match joined {
             Ok((id, (output, attempts))) => (id, Ok(output), attempts),
-            Err(error) => (error.id(), Err(panicked(error)), Vec::new()),
+            Err(error) => (error.id(), Err(error.into()), Vec::new()),
         };
         let Some((index, item)) = self.under_way.remove(&id) else { return };
         if self.sender.send(Done { index, item, output, attempts }).await.is_err() {
@@ -161,16 +161,18 @@ async fn wait(turn: &mut Option<Pin<Box<dyn Future<Output = Permit> + Send>>>) -
     }
 }
 
-fn panicked(error: JoinError) -> Panicked {
-    let message = match error.try_into_panic() {
-        Ok(panic) => panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without words".to_owned()),
-        Err(error) => error.to_string(),
-    };
-    Panicked { message }
+impl From<JoinError> for Panicked {
+    fn from(error: JoinError) -> Self {
+        let message = match error.try_into_panic() {
+            Ok(panic) => panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "a panic without words".to_owned()),
+            Err(error) => error.to_string(),
+        };
+        Self { message }
+    }
 }
 
 /// All attempts at one item.

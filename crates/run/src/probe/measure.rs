@@ -1,15 +1,12 @@
 //! Measures one skill with one description: control, probes, report.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use skillgauge_core::skill::{Skill, State};
 use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
-use skillgauge_core::trigger::{
-    self, Answer, LabelledQuery, Observation, Tally, assemble, control_query, decided,
-};
+use skillgauge_core::trigger::{self, LabelledQuery, Observation, assemble, control_query};
 use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
     TriggerControl, TriggerListing, TriggerMeasurement, TriggerReport, Via, ViaDetail,
@@ -22,8 +19,9 @@ use super::capture::{Offer, Offering, RequestSource, offering};
 use super::control::control;
 use super::error::ProbeError;
 use super::event::ProbeEvent;
+use super::gate::Gate;
 use super::journal::{Journal, Kept};
-use super::prober::{Batch, Interest, Prober};
+use super::prober::{Batch, Prober};
 use super::result::{ProbeResult, Spending};
 use super::spec::ProbeSpec;
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
@@ -161,11 +159,11 @@ pub async fn measure(
     let skill = measurement.skill.name.as_str();
     let control = control(prober, &control_spec, skill, journal.as_ref(), cancel, on_event).await?;
     let total = specs.len();
-    let gate: Option<Arc<dyn Interest>> = match measurement.early_stop {
+    let gate = match measurement.early_stop {
         EarlyStop::On => Some(Arc::new(Gate::new(measurement, queries))),
         EarlyStop::Off => None,
     };
-    let batch = Batch { specs, journal: journal.as_ref(), interest: gate };
+    let batch = Batch { specs, journal: journal.as_ref(), gate };
     let ran = prober.carry_out(batch, cancel, on_event).await?;
     let measured = ran.results.iter().flatten().count();
     if cancel.is_cancelled() {
@@ -326,46 +324,5 @@ impl Measurement {
             partial: shortfall.map(|_| true),
             ..counted
         }
-    }
-}
-
-/// Knows of each query what its runs came to, and whether more of them can change its verdict.
-struct Gate {
-    skill: String,
-    threshold: f64,
-    runs: u64,
-    labels: Vec<bool>,
-    /// What each probe came to; an attempt that is tried again is overwritten by the next.
-    answers: Mutex<HashMap<usize, Answer>>,
-}
-
-impl Gate {
-    fn new(measurement: &Measurement, queries: &[LabelledQuery]) -> Self {
-        Self {
-            skill: measurement.skill.name.clone(),
-            threshold: measurement.threshold,
-            runs: u64::from(measurement.runs),
-            labels: queries.iter().map(|query| query.should_trigger).collect(),
-            answers: Mutex::default(),
-        }
-    }
-}
-
-impl Interest for Gate {
-    fn hear(&self, place: usize, seen: &Observation) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.insert(place, seen.answer(&self.skill));
-    }
-
-    fn is_open(&self, place: usize) -> bool {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = self.labels.len();
-        let query = place % count;
-        let mut tally = Tally::default();
-        // An attempt of this very probe says nothing about it: it is tried again.
-        for (_, answer) in answers.iter().filter(|(at, _)| **at % count == query && **at != place) {
-            tally.add(*answer);
-        }
-        decided(tally, self.runs, self.labels[query], self.threshold).is_none()
     }
 }

@@ -19,6 +19,7 @@ mod control;
 mod error;
 mod event;
 mod forecast;
+mod gate;
 mod journal;
 mod measure;
 mod neighbours;
@@ -36,11 +37,12 @@ pub use capture::{CapturedRequest, Offer, RequestSource};
 pub use error::ProbeError;
 pub use event::ProbeEvent;
 pub use forecast::CostForecast;
+pub use gate::Gate;
 pub use journal::{Journal, JournalError, Kept};
 pub use measure::{
     EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,
 };
 pub use neighbours::{Crowd, CrowdError};
-pub use prober::{Batch, Interest, Prober, ProberSettings};
+pub use prober::{Batch, Prober, ProberSettings};
 pub use result::{ProbeResult, Spending};
 pub use spec::{Ask, ProbeId, ProbeSpec};

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use skillgauge_core::trigger::Observation;
 use skillgauge_format::transcript::{Outcome, Reason};
 use tokio_util::sync::CancellationToken;
 
 use super::error::ProbeError;
 use super::event::ProbeEvent;
+use super::gate::Gate;
 use super::journal::Journal;
 use super::result::ProbeResult;
 use super::spec::ProbeSpec;
@@ -60,16 +60,7 @@ pub struct Batch<'b> {
     /// Where results are kept, and may be known from.
     pub journal: Option<&'b Journal>,
     /// Knows which results are still of interest; without it all are.
-    pub interest: Option<Arc<dyn Interest>>,
-}
-
-/// Knows which results of a batch are still of interest.
-pub trait Interest: Send + Sync {
-    /// Whether a probe, by its place in the batch, should still be made; asked right before it would begin.
-    fn is_open(&self, place: usize) -> bool;
-
-    /// Hears what a probe saw. May be told the same twice.
-    fn hear(&self, place: usize, seen: &Observation);
+    pub gate: Option<Arc<Gate>>,
 }
 
 /// What became of a batch.
@@ -175,14 +166,14 @@ impl Prober {
         });
         for (place, result) in ran.results.iter().enumerate() {
             if let Some(result) = result {
-                if let Some(interest) = &batch.interest {
-                    interest.hear(place, &result.observation);
+                if let Some(gate) = &batch.gate {
+                    gate.hear(place, &result.observation);
                 }
                 on_event(ProbeEvent::Ended { place, result });
             }
         }
         let stop = cancel.child_token();
-        let work = Arc::new(ProbeWork::new(Arc::clone(self), batch.interest.clone()));
+        let work = Arc::new(ProbeWork::new(Arc::clone(self), batch.gate.clone()));
         let mut done = run_all(work, items, &self.pool, self.rules, self.seed, &stop);
         let mut broken = None;
         while let Some(done) = done.recv().await {

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::ApiAsk;
 use super::error::ProbeError;
-use super::prober::{Interest, Prober};
+use super::gate::Gate;
+use super::prober::Prober;
 use super::result::{ProbeResult, Spending};
 use super::spec::{Ask, ProbeId, ProbeSpec};
 use crate::agent::{AgentTask, Attempt, StopCondition};
@@ -38,14 +39,14 @@ pub(super) enum Output {
 /// Makes the attempts of a batch.
 pub(super) struct ProbeWork {
     prober: Arc<Prober>,
-    interest: Option<Arc<dyn Interest>>,
+    gate: Option<Arc<Gate>>,
     /// What earlier attempts of a probe cost.
     spent: Mutex<HashMap<ProbeId, Spending>>,
 }
 
 impl ProbeWork {
-    pub(super) fn new(prober: Arc<Prober>, interest: Option<Arc<dyn Interest>>) -> Self {
-        Self { prober, interest, spent: Mutex::default() }
+    pub(super) fn new(prober: Arc<Prober>, gate: Option<Arc<Gate>>) -> Self {
+        Self { prober, gate, spent: Mutex::default() }
     }
 }
 
@@ -54,7 +55,7 @@ impl Work for ProbeWork {
     type Output = Output;
 
     async fn attempt(&self, item: &Item, number: u32, cancel: CancellationToken) -> Output {
-        if self.interest.as_ref().is_some_and(|interest| !interest.is_open(item.place)) {
+        if self.gate.as_ref().is_some_and(|gate| !gate.is_open(item.place)) {
             return Output::Unwanted;
         }
         let budget = self.prober.budget();
@@ -82,8 +83,8 @@ impl Work for ProbeWork {
                 let problem =
                     problem.filter(|_| !is_worth_keeping(&item.spec, &result.observation));
                 // Here and not where results are taken in: the next probe may begin before that.
-                if let Some(interest) = &self.interest {
-                    interest.hear(item.place, &result.observation);
+                if let Some(gate) = &self.gate {
+                    gate.hear(item.place, &result.observation);
                 }
                 Output::Ended { result: Box::new(result), problem }
             }

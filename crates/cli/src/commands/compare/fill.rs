@@ -10,9 +10,10 @@ use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::budget::Budget;
+use skillgauge_run::iteration::matching_cases;
 
 use crate::args::{CompareArgs, RunArgs, VersionRun};
-use crate::commands::run::{Ended, Judging, Measurement, Target, matching};
+use crate::commands::run::{Judging, Measurement, RunSummary, Target};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::{Printer, keep};
@@ -56,8 +57,8 @@ impl<'f> Fill<'f> {
         let mut run_args = run_args(args);
         run_args.runs = Some(session.settings.runs(args.runs).unwrap_or(RUNS));
         let target = Target::present(&run_args, store, printer)?;
-        let wanted = matching(&run_args, &target)?;
-        let is_wanted = |case: &str| wanted.is_empty() || wanted.iter().any(|id| id == case);
+        let wanted = matching_cases(&target.suite, &run_args.cases)?;
+        let is_wanted = |case: &str| wanted.iter().any(|id| id == case);
         let tasks = target
             .suite
             .cases()
@@ -146,14 +147,14 @@ impl Planned<'_> {
                 break;
             }
             fill.printer.say(&format!("running {version}"));
-            let mut measurement = fill.prepare(*version, run_args)?;
+            let measurement = fill.prepare(*version, run_args)?;
             let lock = keep::lock(fill.store, "compare --run")?;
             let ran = measurement.drive(budget, &lock)?;
-            let root = ran.begun.iteration.root().display();
+            let root = ran.open.iteration.root().display();
             let remedy = format!(
                 "the same command runs what is missing, `skillgauge grade {root}` grades what is not graded"
             );
-            Ended { shard: None, output: &run_args.output, ran: &ran, remedy: &remedy }
+            RunSummary { shard: None, output: &run_args.output, ran: &ran, remedy: &remedy }
                 .note(fill.session, fill.printer)?;
         }
         Ok(())

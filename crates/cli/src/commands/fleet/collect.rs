@@ -8,13 +8,13 @@ use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
 use skillgauge_run::agent::TaskSkill;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::iteration::Begun;
+use skillgauge_run::iteration::OpenIteration;
 
 use super::home::{Home, brought};
 use super::login;
 use crate::args::{FleetCollectArgs, TapeArgs};
 use crate::commands::Outcome;
-use crate::commands::run::Ended;
+use crate::commands::run::RunSummary;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::{Printer, keep};
@@ -42,13 +42,13 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
     };
     let connect = login::connect(&args.url, &args.login, &session, "coordinator");
     let shared = login::shared_folder(&args.archive, &session)?;
-    let (collected, begun, lock) = session.block_on(printer, async {
+    let (collected, open, lock) = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?.sharing(shared);
-        let (begun, lock) = match wanted {
+        let (open, lock) = match wanted {
             Wanted::Iteration(iteration) => {
                 let lock = workspace.lock(&keep::holder())?;
                 let record = iteration.record()?;
-                (Begun { iteration, record, resumed: true, left: None }, lock)
+                (OpenIteration { iteration, record, resumed: true, left: None }, lock)
             }
             Wanted::Plan(id) => {
                 // Found before anything is written: a plan that is not there leaves nothing here.
@@ -56,24 +56,24 @@ pub(super) fn run(args: &FleetCollectArgs, printer: &Printer) -> Outcome {
                 let found = found?;
                 refuse_another_skill(&found, id, &args.skill)?;
                 let lock = workspace.lock(&keep::holder())?;
-                let begun = found.begin(&workspace)?;
-                if !begun.resumed {
-                    let place = begun.iteration.root().display();
+                let open = found.begin(&workspace)?;
+                if !open.resumed {
+                    let place = open.iteration.root().display();
                     printer.say(&format!("writing to {place}, made from the plan {id}"));
                 }
-                (begun, lock)
+                (open, lock)
             }
         };
         let unreadable = || nothing("readable suite of the iteration", &workspace);
-        let suite = fs_err::read(begun.iteration.suite_file()).map_err(|_| unreadable())?;
+        let suite = fs_err::read(open.iteration.suite_file()).map_err(|_| unreadable())?;
         let suite = Suite::read(&suite).map_err(|_| unreadable())?.value;
         let budget = Arc::new(Budget::default());
         let home = Home { workspace: &workspace, suite: &suite, pace: &args.pace, budget, printer };
-        let collected = home.collect(&fleet, &begun, &session.cancel).await?;
-        Ok::<(Collected, Begun, WorkspaceLock), CommandError>((collected, begun, lock))
+        let collected = home.collect(&fleet, &open, &session.cancel).await?;
+        Ok::<(Collected, OpenIteration, WorkspaceLock), CommandError>((collected, open, lock))
     })??;
-    let ran = brought(collected, begun, &workspace, &lock, printer);
-    Ended { shard: None, output: &args.output, ran: &ran, remedy: SUBMIT }
+    let ran = brought(collected, open, &workspace, &lock, printer);
+    RunSummary { shard: None, output: &args.output, ran: &ran, remedy: SUBMIT }
         .conclude(&session, printer)
 }
 

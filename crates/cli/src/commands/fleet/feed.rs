@@ -14,14 +14,14 @@ use crate::session::Session;
 /// How often it is looked at; each look reads all results of the plans that run.
 const EVERY: Duration = Duration::from_secs(2);
 
-pub(in crate::commands) struct Feeder {
+pub(crate) struct Feeder {
     fleet: NatsFleet,
     reader: StatusReader,
     tell: watch::Sender<FleetView>,
 }
 
 /// The news, and who brings them. A server that cannot be reached is an error now; later it is news.
-pub(in crate::commands) async fn open(
+pub(crate) async fn open(
     url: &str,
     login: &LoginArgs,
     session: &Session,
@@ -37,7 +37,7 @@ pub(in crate::commands) async fn open(
 
 impl Feeder {
     /// Goes on until nobody listens.
-    pub(in crate::commands) async fn go_on(self) {
+    pub(crate) async fn go_on(self) {
         while !self.tell.is_closed() {
             tokio::time::sleep(EVERY).await;
             let read = self.reader.read(&self.fleet, &PlanFilter::Current).await;

@@ -6,11 +6,11 @@ use skillgauge_cluster::{CollectSettings, Collected, Coordinator, Fleet};
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::iteration::{Begun, IterationEvent};
+use skillgauge_run::iteration::{IterationEvent, OpenIteration};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::PaceArgs;
-use crate::commands::run::Ran;
+use crate::commands::run::DrivenIteration;
 use crate::error::CommandError;
 use crate::progress::RunProgress;
 use crate::{Printer, keep};
@@ -28,7 +28,7 @@ impl Home<'_> {
     pub(super) async fn collect<F: Fleet>(
         &self,
         fleet: &F,
-        begun: &Begun,
+        open: &OpenIteration,
         stop: &CancellationToken,
     ) -> Result<Collected, CommandError> {
         let usual = CollectSettings::default();
@@ -40,14 +40,14 @@ impl Home<'_> {
         };
         let coordinator = Coordinator {
             fleet,
-            iteration: &begun.iteration,
+            iteration: &open.iteration,
             workspace: self.workspace,
-            record: &begun.record,
+            record: &open.record,
             suite: self.suite,
             budget: Arc::clone(&self.budget),
             settings,
         };
-        let planned = Iteration::plan(&begun.record).runs().len();
+        let planned = Iteration::plan(&open.record).runs().len();
         let mut progress = RunProgress::new(self.printer, planned);
         let mut on_event = |event: &IterationEvent| progress.take(event);
         let teller = self.printer.clone();
@@ -61,15 +61,15 @@ impl Home<'_> {
 /// What a command tells when results were brought home.
 pub(super) fn brought(
     collected: Collected,
-    begun: Begun,
+    open: OpenIteration,
     workspace: &Workspace,
     lock: &WorkspaceLock,
     printer: &Printer,
-) -> Ran {
+) -> DrivenIteration {
     keep::record_scores(workspace, lock, printer);
     say_mixtures(&collected, printer);
-    let plan = Iteration::plan(&begun.record);
-    Ran { begun, driven: collected.driven, plan }
+    let plan = Iteration::plan(&open.record);
+    DrivenIteration { open, result: collected.result, plan }
 }
 
 /// Runs of different programs are no single measurement; who reads the result should know.

@@ -10,14 +10,14 @@ use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::text::ending;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::iteration::Begun;
+use skillgauge_run::iteration::OpenIteration;
 
 use super::home::{Home, brought};
 use super::login;
 use super::work::worker_settings;
 use crate::args::{FleetRunArgs, FleetSubmitArgs, RunArgs, RunFormat, TapeArgs};
 use crate::commands::Outcome;
-use crate::commands::run::{Ended, Judging, Measurement, SAME, Target};
+use crate::commands::run::{Judging, Measurement, RunSummary, SAME, Target};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
@@ -29,14 +29,14 @@ const FLEET_JOBS: u32 = 1000;
 const GRADE_JOBS: u32 = 64;
 
 /// `skillgauge run --fleet URL`: submits, then collects.
-pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
+pub(crate) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
     let session = Arc::new(Session::open(&args.tape)?);
     let server =
         (url != LOCAL).then(|| login::connect(url, &args.fleet.login, &session, "coordinator"));
     let Some(ready) = begin(args, &session, server.as_ref(), printer)? else {
         return Ok(ExitCode::Success);
     };
-    let Ready { measurement, begun, lock, shared } = ready;
+    let Ready { measurement, open, lock, shared } = ready;
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let home = Home {
@@ -46,18 +46,19 @@ pub(in crate::commands) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Pri
         budget: Arc::new(budget),
         printer,
     };
-    let submission = submission(args, &measurement, &begun);
+    let submission = submission(args, &measurement, &open);
     let collected = session.block_on(printer, async {
         let Some(connect) = &server else {
-            return run_here(&home, &session, &submission, &begun, args).await;
+            return run_here(&home, &session, &submission, &open, args).await;
         };
         let fleet = NatsFleet::connect(connect).await?.sharing(shared);
         hand_over_and_say(&fleet, &submission, printer).await?;
-        home.collect(&fleet, &begun, &session.cancel).await
+        home.collect(&fleet, &open, &session.cancel).await
     })??;
     let workspace = &measurement.target.workspace;
-    let ran = brought(collected, begun, workspace, &lock, printer);
-    Ended { shard: None, output: &args.output, ran: &ran, remedy: SAME }.conclude(&session, printer)
+    let ran = brought(collected, open, workspace, &lock, printer);
+    RunSummary { shard: None, output: &args.output, ran: &ran, remedy: SAME }
+        .conclude(&session, printer)
 }
 
 /// `skillgauge fleet submit URL SKILL`.
@@ -69,10 +70,10 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let Some(ready) = begin(&args, &session, Some(&connect), printer)? else {
         return Ok(ExitCode::Success);
     };
-    let Ready { measurement, begun, lock: _lock, shared } = ready;
+    let Ready { measurement, open, lock: _lock, shared } = ready;
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?.sharing(shared);
-        hand_over_and_say(&fleet, &submission(&args, &measurement, &begun), printer).await
+        hand_over_and_say(&fleet, &submission(&args, &measurement, &open), printer).await
     })??;
     let workspace = args.workspace.as_ref();
     let workspace = workspace.map(|folder| format!(" --workspace {}", folder.display()));
@@ -119,7 +120,7 @@ fn refuse_what_does_nothing(
 /// An iteration that can be submitted.
 struct Ready<'m> {
     measurement: Measurement<'m>,
-    begun: Begun,
+    open: OpenIteration,
     lock: WorkspaceLock,
     shared: Option<SharedFolder>,
 }
@@ -148,23 +149,23 @@ fn begin<'m>(
         shared = login::shared_folder(&args.fleet.archive, session)?;
     }
     let lock = measurement.target.workspace.lock(&keep::holder())?;
-    let begun = measurement.begin()?;
-    Ok(Some(Ready { measurement, begun, lock, shared }))
+    let open = measurement.begin()?;
+    Ok(Some(Ready { measurement, open, lock, shared }))
 }
 
 fn submission<'a>(
     args: &'a RunArgs,
     measurement: &'a Measurement<'_>,
-    begun: &'a Begun,
+    open: &'a OpenIteration,
 ) -> Submission<'a> {
     let fleet = &args.fleet;
     Submission {
         prepared: &measurement.prepared,
-        record: &begun.record,
-        iteration: &begun.iteration,
+        record: &open.record,
+        iteration: &open.iteration,
         skill: &args.skill,
         workspace: measurement.target.workspace.root(),
-        version: measurement.version(),
+        version: measurement.prepared.record.graded_version(),
         caps: Caps {
             runs: fleet.fleet_jobs.unwrap_or(FLEET_JOBS),
             grades: fleet.grade_jobs.unwrap_or(GRADE_JOBS),
@@ -211,7 +212,7 @@ async fn run_here(
     home: &Home<'_>,
     session: &Arc<Session>,
     submission: &Submission<'_>,
-    begun: &Begun,
+    open: &OpenIteration,
     args: &RunArgs,
 ) -> Result<Collected, CommandError> {
     let folder = PrivateFolder::new(session.scratch(), "fleet-")?;
@@ -241,7 +242,7 @@ async fn run_here(
         worker.run().await
     });
     hand_over_and_say(&*fleet, submission, home.printer).await?;
-    let collected = home.collect(&*fleet, begun, &over).await;
+    let collected = home.collect(&*fleet, open, &over).await;
     stop.cancel();
     if let Ok(Ok(Stopped::Unfit { why })) = working.await {
         home.printer.say(&format!("warning: {why}"));

@@ -4,13 +4,15 @@ mod behaviour;
 mod summary;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use skillgauge_core::workspace::{Workspace, WorkspaceLock};
 use skillgauge_format::Case;
 use skillgauge_run::budget::Budget;
-use skillgauge_run::grade::{GradeTask, Instead, Judge, find_runs, grade_all, is_graded};
+use skillgauge_run::check::Scripts;
+use skillgauge_run::grade::{Evaluator, GradeTask, GradedWhen, Instead, Judge, find_runs};
+use skillgauge_run::pool::Bounded;
 
 use super::Outcome;
 use crate::args::GradeArgs;
@@ -28,9 +30,10 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
     let mut tasks = find_runs(&args.paths, &instead)?;
     let found = tasks.len();
     if !args.force {
-        tasks.retain(|task| !is_graded(task));
+        let when = GradedWhen { has_checks: false, has_judge: true };
+        tasks.retain(|task| !when.holds(&task.run));
     }
-    let of_suite = tasks.first().and_then(|task| task.suite.config().judge_model);
+    let of_suite = tasks.first().and_then(|task| task.subject.suite.config().judge_model);
     let judging = if judge::is_unwanted(&session, args.judge.as_deref(), of_suite) {
         Judging::Unwanted
     } else {
@@ -46,18 +49,30 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
         Judging::Unwanted => None,
     };
     let locks = lock(&tasks)?;
-    let jobs = session.settings.jobs(&args.budget);
     let budget = Arc::new(Budget::new(
         session.settings.max_calls(&args.budget),
         session.settings.max_cost(&args.budget),
     ));
-    let work = grade_all(tasks, judge, jobs, Arc::clone(&budget), &session.cancel, |_, _| {});
-    let ends = session.block_on(printer, work)?;
+    let (guard, environment) = (session.guard().clone(), session.environment().clone());
+    let scripts = Scripts::new(guard, environment, session.cancel.clone());
+    let evaluator = Arc::new(Evaluator { judge, scripts, budget: Arc::clone(&budget) });
+    let jobs = session.settings.jobs(&args.budget) as usize;
+    let mut ends = session.block_on(printer, async {
+        let mut under_way = Bounded::new(jobs);
+        for (place, task) in tasks.into_iter().enumerate() {
+            let (evaluator, cancel) = (Arc::clone(&evaluator), session.cancel.clone());
+            let (id, work) =
+                (task.id.clone(), async move { evaluator.evaluate(&task, &cancel).await });
+            under_way.begin((place, id), work);
+        }
+        under_way.all().await
+    })?;
+    ends.sort_by_key(|((place, _), _)| *place);
     for (workspace, lock) in &locks {
         keep::record_scores(workspace, lock, printer);
     }
-    for (task, end) in &ends {
-        summary.add(task, end);
+    for ((_, id), end) in ends {
+        summary.add(&id, end.unwrap_or_else(|panic| Err(panic.into())));
     }
     summary.print(printer)?;
     summary.say(&budget.spent(), printer);
@@ -71,23 +86,21 @@ fn judge_for(
     session: &Session,
 ) -> Result<Option<Judge>, CommandError> {
     let is_judged = |case: Case<'_>| !case.expectations().is_empty() || case.rubric().is_some();
-    let needs = |task: &&GradeTask| {
-        task.suite.cases().any(|case| case.id() == task.id.case.as_str() && is_judged(case))
-    };
+    let needs = |task: &&GradeTask| task.subject.case(&task.id.case).is_some_and(is_judged);
     let Some(task) = tasks.iter().find(needs) else { return Ok(None) };
-    let of_suite = task.suite.config().judge_model;
+    let of_suite = task.subject.suite.config().judge_model;
     judge::open(session, args.judge.as_deref(), of_suite, args.judge_votes).map(Some)
 }
 
 /// Keeps others from writing to the workspaces. A folder that is no iteration of ours is in no workspace.
 fn lock(tasks: &[GradeTask]) -> Result<Vec<(Workspace, WorkspaceLock)>, CommandError> {
-    let ours = tasks.iter().filter(|task| task.iteration.record_file().is_file());
-    let workspaces: BTreeMap<PathBuf, _> =
-        ours.map(|task| (task.workspace.root().to_owned(), &task.workspace)).collect();
-    let lock = |workspace: &&Workspace| {
+    let ours = tasks.iter().map(|task| &task.subject).filter(|subject| subject.is_recorded);
+    let workspaces: BTreeMap<&Path, &Workspace> =
+        ours.map(|subject| (subject.workspace.root(), &subject.workspace)).collect();
+    let lock = |workspace: &Workspace| {
         let locked = workspace.lock(&keep::holder());
         let locked = locked?;
-        Ok(((*workspace).clone(), locked))
+        Ok((workspace.clone(), locked))
     };
-    workspaces.values().map(lock).collect()
+    workspaces.into_values().map(lock).collect()
 }

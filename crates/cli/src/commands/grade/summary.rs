@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use skillgauge_core::plan::RunId;
 use skillgauge_core::text::printable;
 use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::EvalsGrading;
 use skillgauge_format::part::Configuration;
 use skillgauge_run::budget::Spent;
-use skillgauge_run::grade::{Caution, GradeTask, Graded, GradingFile, TaskEnd};
+use skillgauge_run::grade::{Caution, Graded, GradingFile, NotGraded};
 
 use crate::error::CommandError;
 use crate::{ExitCode, Printer};
@@ -46,11 +47,11 @@ impl Summary {
         Self { judging, already, ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, task: &GradeTask, end: &TaskEnd) {
-        let id = printable(&task.id.to_string()).into_owned();
-        let graded = match end {
-            TaskEnd::Graded(graded) => graded,
-            TaskEnd::NotGraded(why) => {
+    pub(super) fn add(&mut self, run: &RunId, end: Result<Graded, NotGraded>) {
+        let id = printable(&run.to_string()).into_owned();
+        let graded = &match end {
+            Ok(graded) => graded,
+            Err(why) => {
                 self.not_graded += 1;
                 self.line(&format!("error  {id}: not graded: {why}"));
                 return;
@@ -69,7 +70,7 @@ impl Summary {
         self.with_errors += usize::from(is_open);
         let has_failed = !graded.file.as_ref().is_some_and(GradingFile::is_passed);
         let is_baseline =
-            matches!(task.id.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
+            matches!(run.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
         self.passed += usize::from(!has_failed && !is_open);
         self.failed += usize::from(has_failed);
         self.failed_with_skill += usize::from(has_failed && !is_baseline);

@@ -20,7 +20,7 @@ use skillgauge_run::compare::{Again, compare};
 use super::models::Models;
 use super::tell;
 use crate::args::{OutputArgs, PlainFormat, RunArgs};
-use crate::commands::run::{self, Ended, Judging, Measurement, Target};
+use crate::commands::run::{self, Judging, Measurement, RunSummary, Target};
 use crate::commands::{Outcome, analyze as analyze_command, compare as compare_command, snapshot};
 use crate::error::CommandError;
 use crate::keep::{self, PROGRAM};
@@ -98,7 +98,7 @@ impl Work<'_> {
     fn measure(&mut self, version: VersionNumber) -> Done {
         self.put(version)?;
         let target = Target::read(self.run_args, self.printer)?;
-        let mut measurement =
+        let measurement =
             Measurement::prepare(self.run_args, target, self.session, self.printer, Judging::Here)?;
         let record = &measurement.prepared.record;
         if Setting::of(record) != self.improvement.setting {
@@ -108,7 +108,7 @@ impl Work<'_> {
             ));
         }
         self.printer.say(&format!("measuring {version}"));
-        let (iteration, aggregate) = match self.benchmark(&mut measurement, version)? {
+        let (iteration, aggregate) = match self.benchmark(&measurement, version)? {
             Ok(found) => found,
             Err(stop) => return Ok(Some(stop)),
         };
@@ -127,7 +127,7 @@ impl Work<'_> {
     /// The runs of a version: those that are there, or new ones.
     fn benchmark(
         &self,
-        measurement: &mut Measurement<'_>,
+        measurement: &Measurement<'_>,
         version: VersionNumber,
     ) -> Result<Result<(Iteration, Aggregate), Stop>, CommandError> {
         if let Some(found) = self.measured_before(&measurement.prepared.record.key, version)? {
@@ -135,21 +135,21 @@ impl Work<'_> {
         }
         let ran = measurement.drive(&self.budget, self.lock)?;
         let output = &self.run_args.output;
-        Ended { shard: None, output, ran: &ran, remedy: run::SAME }
+        RunSummary { shard: None, output, ran: &ran, remedy: run::SAME }
             .note(self.session, self.printer)?;
-        let driven = &ran.driven;
-        let lacking = driven.missing.len() + driven.not_graded.len();
-        if !driven.is_complete() || self.session.cancel.is_cancelled() {
-            let reason = driven.stopped.clone().unwrap_or_else(|| {
+        let result = &ran.result;
+        let lacking = result.missing.len() + result.not_graded.len();
+        if !result.is_complete() || self.session.cancel.is_cancelled() {
+            let reason = result.stopped.clone().unwrap_or_else(|| {
                 format!(
                     "{version} is not measured: {lacking} runs are missing or not graded, {} with gaps",
-                    driven.judge_errors
+                    result.judge_errors
                 )
             });
             return Ok(Err(self.pause(reason)));
         }
-        let aggregate = run::aggregate(&ran.begun.iteration, &ran.begun.record)?;
-        Ok(Ok((ran.begun.iteration, aggregate)))
+        let aggregate = run::aggregate(&ran.open.iteration, &ran.open.record)?;
+        Ok(Ok((ran.open.iteration, aggregate)))
     }
 
     /// An iteration of this loop that was finished just before we were stopped.

@@ -3,155 +3,259 @@
 //! `run` makes one, `improve` one for each version. The one invariant: whoever drives holds the workspace's lock.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use skillgauge_core::plan::Plan;
 use skillgauge_core::workspace::WorkspaceLock;
-use skillgauge_run::agent::Executor;
+use skillgauge_run::agent::{ExecuteError, Executor};
 use skillgauge_run::budget::Budget;
-use skillgauge_run::grade::same_model;
+use skillgauge_run::check::Scripts;
+use skillgauge_run::grade::{Evaluator, Judge};
 use skillgauge_run::iteration::{
-    self, BaselineRefused, Begun, Continuation, Driven, Evaluator, Means, Prepared, TakeOver,
+    self, Continuation, DriveSettings, IterationEvent, IterationResult, OpenIteration, Outlook,
+    Prepared, RunRequest, TakeOver,
 };
+use skillgauge_run::model::ModelName;
 use skillgauge_run::pool::RetryRules;
 
-use super::plan::{self, Outlook};
-use super::request::{self, Asked, Judging};
+use super::plan;
 use super::target::Target;
 use crate::args::RunArgs;
 use crate::error::CommandError;
 use crate::progress::RunProgress;
 use crate::session::Session;
-use crate::{Printer, keep};
+use crate::{Printer, judge, keep};
+
+/// The longest that one attempt may take when nobody says.
+const TIMEOUT: Duration = Duration::from_mins(10);
+
+/// Where the agent and the judge are: on this machine, or on those of a fleet, which may have what this one lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judging {
+    Here,
+    Elsewhere,
+}
 
 #[derive(Debug)]
-pub(in crate::commands) struct Measurement<'m> {
-    pub(in crate::commands) target: Target,
-    pub(in crate::commands) prepared: Prepared,
+pub(crate) struct Measurement<'m> {
+    pub(crate) target: Target,
+    pub(crate) prepared: Prepared,
+    pub(crate) session: &'m Session,
     /// What need not be run, because another iteration has it.
     taken: Option<TakeOver>,
     args: &'m RunArgs,
-    pub(in crate::commands) session: &'m Session,
     printer: &'m Printer,
-    asked: Asked,
+    judge: Option<Judge>,
+    jobs: u32,
     executor: Arc<Executor>,
 }
 
 /// An iteration that was driven as far as it went.
 #[derive(Debug)]
-pub(in crate::commands) struct Ran {
-    pub(in crate::commands) begun: Begun,
-    pub(in crate::commands) driven: Driven,
-    pub(in crate::commands) plan: Plan,
+pub(crate) struct DrivenIteration {
+    pub(crate) open: OpenIteration,
+    pub(crate) result: IterationResult,
+    pub(crate) plan: Plan,
 }
 
 impl<'m> Measurement<'m> {
     /// Finds out everything that can go wrong before money is spent.
-    pub(in crate::commands) fn prepare(
+    pub(crate) fn prepare(
         args: &'m RunArgs,
         target: Target,
         session: &'m Session,
         printer: &'m Printer,
         judging: Judging,
     ) -> Result<Self, CommandError> {
+        // What was typed wrong is said before anybody is looked for.
+        iteration::matching_cases(&target.suite, &args.cases)?;
         let executor = Arc::new(session.executor());
-        let asked = Asked::new(args, &target, session, &executor, printer, judging)?;
-        let prepared = asked.prepare()?;
-        let taken = take_over(args, &target, &prepared)?;
-        Ok(Self { target, prepared, taken, args, session, printer, asked, executor })
+        let (agent, agent_version) = agent(args, session, &executor, printer, judging)?;
+        let (judge, judged_by) = find_judge(args, &target, session, judging)?;
+        let settings = &session.settings;
+        let runs = settings.runs(args.runs).unwrap_or(target.suite.config().runs_per_eval);
+        let request = RunRequest {
+            skill: target.skill.clone(),
+            inputs_from: target.inputs_from.clone(),
+            stored: target.version.map(|version| version.0),
+            workspace: target.workspace.clone(),
+            suite: target.suite.clone(),
+            cases: args.cases.clone(),
+            agent,
+            agent_version,
+            model: settings.model(&args.agent),
+            judge_votes: judged_by.as_ref().map_or(1, |_| settings.judge_votes(args.judge_votes)),
+            judge: judged_by,
+            runs: u32::try_from(runs).unwrap_or(u32::MAX),
+            baseline: args.baseline,
+            timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
+            seed: settings.seed(args.seed),
+        };
+        let prepared = iteration::prepare(&request, skillgauge_run::now())?;
+        let taken = args
+            .baseline_from
+            .map(|number| TakeOver::plan(&target.workspace, number, &prepared.record))
+            .transpose()?;
+        let jobs = settings.jobs(&args.budget);
+        Ok(Self { target, prepared, session, taken, args, printer, judge, jobs, executor })
     }
 
-    pub(in crate::commands) fn warn_unstored(&self) {
-        request::warn_unstored(&self.prepared, &self.target, self.printer);
+    /// Says what will be run, and what to know before.
+    pub(crate) fn show_plan(&self) {
+        plan::show_plan(
+            &self.prepared,
+            &self.outlook(),
+            self.jobs,
+            &self.target.workspace,
+            self.printer,
+        );
     }
 
-    pub(in crate::commands) fn show_plan(&self) {
-        let (outlook, workspace) = (self.outlook(), &self.target.workspace);
-        plan::show_plan(&self.prepared, &self.asked, &outlook, workspace, self.printer);
-        let record = &self.prepared.record;
-        if let Some(warning) = same_model(record.model.as_deref(), record.judge.as_deref()) {
-            self.printer.say(&format!("warning: {warning}"));
+    pub(crate) fn warn_unstored(&self) {
+        if self.prepared.is_unstored {
+            self.printer.say(
+                "warning: the skill is no stored version, so `compare` will not find these runs; \
+                 `skillgauge snapshot` first if it should",
+            );
         }
     }
 
     /// What a dry run shows beside the plan.
-    pub(in crate::commands) fn list_runs(&self) -> Result<(), CommandError> {
-        self.outlook().list(self.args.output.format, self.printer)
+    pub(crate) fn list_runs(&self) -> Result<(), CommandError> {
+        plan::list_runs(&self.outlook(), self.args.output.format, self.printer)
     }
 
     fn outlook(&self) -> Outlook {
-        Outlook::new(self.args, &self.target.workspace, &self.prepared, self.taken.as_ref())
+        let workspace = &self.target.workspace;
+        let (shard, taken) = (self.args.shard, self.taken.as_ref());
+        Outlook::new(workspace, &self.prepared, self.continuation(), shard, taken)
     }
 
-    /// Begins an iteration or goes on with it, and runs and grades what is left of it.
-    pub(in crate::commands) fn drive(
-        &mut self,
-        budget: &Arc<Budget>,
-        lock: &WorkspaceLock,
-    ) -> Result<Ran, CommandError> {
-        let begun = self.begin()?;
-        let evaluator =
-            self.asked.evaluator(&self.target, self.session, &self.prepared, Arc::clone(budget));
-        let means = Means::<Evaluator> {
-            executor: Arc::clone(&self.executor),
-            evaluate: Arc::new(evaluator),
-            jobs: self.asked.jobs,
-            retry: RetryRules::for_runs().retries(self.args.retries),
-            budget: Arc::clone(budget),
-            cancel: self.session.cancel.clone(),
-        };
-        let plan = self.prepared.plan();
-        let plan = self.args.shard.map_or(plan.clone(), |shard| plan.shard(shard));
-        let mut progress = RunProgress::new(self.printer, plan.runs().len());
-        let mut on_event = |event: &iteration::IterationEvent| progress.take(event);
-        let work =
-            iteration::drive(&self.prepared, &begun.iteration, plan.runs(), &means, &mut on_event);
-        let driven = self.session.block_on(self.printer, work)?;
-        progress.finish();
-        let driven = driven?;
-        keep::record_scores(&self.target.workspace, lock, self.printer);
-        Ok(Ran { begun, driven, plan })
-    }
-
-    /// The number under which gradings are kept.
-    pub(in crate::commands) fn version(&self) -> u64 {
-        self.prepared.record.graded_version()
-    }
-
-    /// Begins an iteration or goes on with it. The caller holds the workspace's lock.
-    pub(in crate::commands) fn begin(&self) -> Result<Begun, CommandError> {
-        let continuation = match (self.args.resume, self.args.fresh) {
+    fn continuation(&self) -> Continuation {
+        match (self.args.resume, self.args.fresh) {
             (true, _) => Continuation::Required,
             (false, true) => Continuation::Never,
             (false, false) => Continuation::IfSame,
+        }
+    }
+
+    /// Begins an iteration or resumes it, and runs and grades what is left of it.
+    pub(crate) fn drive(
+        &self,
+        budget: &Arc<Budget>,
+        lock: &WorkspaceLock,
+    ) -> Result<DrivenIteration, CommandError> {
+        let open = self.begin()?;
+        let session = self.session;
+        let scripts = Scripts::new(
+            session.guard().clone(),
+            session.environment().clone(),
+            session.cancel.clone(),
+        );
+        let evaluator =
+            Evaluator { judge: self.judge.clone(), scripts, budget: Arc::clone(budget) };
+        let settings = DriveSettings {
+            executor: Arc::clone(&self.executor),
+            evaluator: Arc::new(evaluator),
+            subject: Arc::clone(&self.prepared.subject),
+            jobs: self.jobs,
+            retry: RetryRules::for_runs().retries(self.args.retries),
+            cancel: session.cancel.clone(),
         };
+        let plan = self.prepared.part(self.args.shard);
+        let mut progress = RunProgress::new(self.printer, plan.runs().len());
+        let mut on_event = |event: &IterationEvent| progress.take(event);
+        let work = iteration::drive(
+            &self.prepared,
+            &open.iteration,
+            plan.runs(),
+            &settings,
+            &mut on_event,
+        );
+        let result = session.block_on(self.printer, work)?;
+        progress.finish();
+        let result = result?;
+        keep::record_scores(&self.target.workspace, lock, self.printer);
+        Ok(DrivenIteration { open, result, plan })
+    }
+
+    /// Begins an iteration or resumes it. The caller holds the workspace's lock.
+    pub(crate) fn begin(&self) -> Result<OpenIteration, CommandError> {
         let workspace = &self.target.workspace;
-        let begun = iteration::begin(workspace, &self.prepared, continuation)?;
-        plan::say_begun(&begun, self.printer);
+        let open = iteration::begin(workspace, &self.prepared, self.continuation())?;
+        plan::say_begun(&open, self.printer);
         if let (Some(taken), Some(number)) = (&self.taken, self.args.baseline_from) {
-            let copied = taken.copy_into(&begun.iteration)?;
+            let copied = taken.copy_into(&open.iteration)?;
             self.printer.say(&format!(
                 "{copied} runs of the baseline were taken over from iteration-{number}"
             ));
         }
-        Ok(begun)
+        Ok(open)
     }
 }
 
-/// What `--baseline-from` names, if it can be used.
-fn take_over(
+/// The agent by its own name, and its version; found before anything is run.
+fn agent(
+    args: &RunArgs,
+    session: &Session,
+    executor: &Executor,
+    printer: &Printer,
+    judging: Judging,
+) -> Result<(String, Option<String>), CommandError> {
+    let name = session.settings.agent(&args.agent);
+    let located = session.block_on(printer, executor.prepare(&name))?;
+    if located.is_err() && judging == Judging::Elsewhere && name != "auto" {
+        printer.say(&format!("{name} is not on this machine; workers need it"));
+        return Ok((name, None));
+    }
+    let located = located.map_err(|error| {
+        let hint = "`skillgauge doctor` shows which agents can be used";
+        match error {
+            ExecuteError::Unknown(_) => CommandError::usage(error.to_string(), hint),
+            _ => CommandError::unmeasurable(error.to_string(), hint),
+        }
+    })?;
+    // A command line is its own name: the descriptor behind it is made up for the occasion.
+    let Some(located) = located else { return Ok((name, None)) };
+    let version = located.version.as_ref().map(ToString::to_string);
+    if name != "auto" {
+        return Ok((name, version));
+    }
+    let found = located.descriptor.name.as_str().to_owned();
+    printer.say(&format!("agent: {found} (the first that can be used)"));
+    Ok((found, version))
+}
+
+/// The judge and its name: nobody when the suite has nothing to judge, or when nobody is wanted. One that others ask need
+/// not be known here, unless it is for us to choose.
+fn find_judge(
     args: &RunArgs,
     target: &Target,
-    prepared: &Prepared,
-) -> Result<Option<TakeOver>, CommandError> {
-    let Some(number) = args.baseline_from else { return Ok(None) };
-    let taken = TakeOver::plan(&target.workspace, number, &prepared.record);
-    taken.map(Some).map_err(|error| {
-        let hint = match &error {
-            BaselineRefused::Workspace(error) => error.hint(),
-            BaselineRefused::Unknown { .. } | BaselineRefused::Differs { .. } => {
-                "leave --baseline-from out to run the baseline again"
-            }
-        };
-        CommandError::usage(error.to_string(), hint)
-    })
+    session: &Session,
+    judging: Judging,
+) -> Result<(Option<Judge>, Option<String>), CommandError> {
+    let of_suite = target.suite.config().judge_model;
+    let typed = args.judge.as_deref();
+    let is_needed =
+        target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
+    if !is_needed || judge::is_unwanted(session, typed, of_suite) {
+        return Ok((None, None));
+    }
+    let named = session.settings.judge(typed).or_else(|| of_suite.map(judge::model_name));
+    let named = named.and_then(|name| name.parse::<ModelName>().ok()).map(|name| name.to_string());
+    match judge::open(session, typed, of_suite, args.judge_votes) {
+        Ok(judge) => {
+            let name = judge.model.name().to_string();
+            Ok((Some(Judge { seed: session.settings.seed(args.seed), ..judge }), Some(name)))
+        }
+        Err(_)
+            if judging == Judging::Elsewhere && named.as_ref().is_some_and(|it| it != "auto") =>
+        {
+            Ok((None, named))
+        }
+        Err(error) => Err(error.hinting(
+            "--judge MODEL names another one, --judge none runs only the structural checks; \
+             `skillgauge doctor` shows what can be used",
+        )),
+    }
 }

@@ -7,7 +7,6 @@
 
 mod measurement;
 mod plan;
-mod request;
 mod summary;
 mod target;
 
@@ -19,9 +18,8 @@ use super::Outcome;
 use crate::args::RunArgs;
 use crate::session::Session;
 use crate::{ExitCode, Printer};
-pub(super) use measurement::{Measurement, Ran};
-pub(super) use request::{Judging, matching};
-pub(super) use summary::{Ended, SAME, aggregate};
+pub(super) use measurement::{DrivenIteration, Judging, Measurement};
+pub(super) use summary::{RunSummary, SAME, aggregate};
 pub(super) use target::{Target, policy};
 
 pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
@@ -30,7 +28,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     }
     let target = Target::read(args, printer)?;
     let session = Session::open(&args.tape)?;
-    let mut measurement = Measurement::prepare(args, target, &session, printer, Judging::Here)?;
+    let measurement = Measurement::prepare(args, target, &session, printer, Judging::Here)?;
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {
@@ -41,6 +39,6 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let ran = measurement.drive(&Arc::new(budget), &lock)?;
-    Ended { shard: args.shard, output: &args.output, ran: &ran, remedy: SAME }
+    RunSummary { shard: args.shard, output: &args.output, ran: &ran, remedy: SAME }
         .conclude(&session, printer)
 }

@@ -5,9 +5,9 @@ use skillgauge_core::plan::{RunId, Shard};
 use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, WorkspaceError, is_out_of_room};
 use skillgauge_format::record::IterationRecord;
-use skillgauge_run::iteration::Begun;
+use skillgauge_run::iteration::OpenIteration;
 
-use super::Ran;
+use super::DrivenIteration;
 use crate::args::{OutputArgs, RunFormat};
 use crate::commands::Outcome;
 use crate::error::CommandError;
@@ -15,23 +15,23 @@ use crate::session::Session;
 use crate::{ExitCode, Printer};
 
 /// What to do about runs that are missing or not graded.
-pub(in crate::commands) const SAME: &str =
+pub(crate) const SAME: &str =
     "the same command tries them again; what has a result is not run twice";
 
 /// So many missing runs are named.
 const NAMED: usize = 5;
 
 /// The end of a run.
-pub(in crate::commands) struct Ended<'a> {
-    pub(in crate::commands) shard: Option<Shard>,
-    pub(in crate::commands) output: &'a OutputArgs<RunFormat>,
-    pub(in crate::commands) ran: &'a Ran,
+pub(crate) struct RunSummary<'a> {
+    pub(crate) shard: Option<Shard>,
+    pub(crate) output: &'a OutputArgs<RunFormat>,
+    pub(crate) ran: &'a DrivenIteration,
     /// What to do about runs that are missing or not graded.
-    pub(in crate::commands) remedy: &'a str,
+    pub(crate) remedy: &'a str,
 }
 
-impl Ended<'_> {
-    pub(in crate::commands) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
+impl RunSummary<'_> {
+    pub(crate) fn conclude(&self, session: &Session, printer: &Printer) -> Outcome {
         let is_interrupted = session.cancel.is_cancelled();
         let is_noted = is_noted(self.mark(is_interrupted), printer)?;
         // More parts than runs: this one has done all that there is for it.
@@ -39,7 +39,7 @@ impl Ended<'_> {
             printer.say(&format!("part {shard} of the plan has no runs; there is nothing to do"));
             return Ok(ExitCode::Success);
         }
-        if self.shard.is_some() && self.ran.driven.missing.is_empty() {
+        if self.shard.is_some() && self.ran.result.missing.is_empty() {
             printer.say("this part is complete; `skillgauge merge` puts the parts together");
         }
         self.say_missing(printer);
@@ -48,11 +48,11 @@ impl Ended<'_> {
             printer.say("the same command goes on where this one stopped");
             return Ok(ExitCode::Interrupted);
         }
-        if self.ran.driven.results == 0 {
+        if self.ran.result.results == 0 {
             printer.say("no run has a result, so there is nothing to tell");
             // A CI system that gets nothing would not show that something was to be tested.
             if self.output.has(RunFormat::Junit) || self.output.has(RunFormat::Github) {
-                let aggregate = aggregate(&self.ran.begun.iteration, &self.ran.begun.record)?;
+                let aggregate = aggregate(&self.ran.open.iteration, &self.ran.open.record)?;
                 self.print(&aggregate, printer)?;
             }
             return Ok(ExitCode::Incomplete);
@@ -65,7 +65,7 @@ impl Ended<'_> {
 
     /// The benchmark, and whether it could be written: a full disk keeps nobody from being told what is there.
     fn aggregate(&self, printer: &Printer) -> Result<(Aggregate, bool), CommandError> {
-        let Begun { iteration, record, .. } = &self.ran.begun;
+        let OpenIteration { iteration, record, .. } = &self.ran.open;
         let settings = settings(record);
         match benchmark::write(iteration.root(), &settings) {
             Ok((aggregate, _)) => Ok((aggregate, true)),
@@ -79,49 +79,14 @@ impl Ended<'_> {
     }
 
     /// Notes what became of the iteration, and says what is missing; `conclude` without the benchmark.
-    pub(in crate::commands) fn note(
-        &self,
-        session: &Session,
-        printer: &Printer,
-    ) -> Result<(), CommandError> {
+    pub(crate) fn note(&self, session: &Session, printer: &Printer) -> Result<(), CommandError> {
         self.mark(session.cancel.is_cancelled())?;
         self.say_missing(printer);
         Ok(())
     }
 
-    /// Notes in the iteration what has become of it: whether the same command would find nothing left to do.
     fn mark(&self, is_interrupted: bool) -> Result<(), WorkspaceError> {
-        let mut record = self.ran.begun.record.clone();
-        let driven = &self.ran.driven;
-        let is_complete = driven.is_complete() && self.shard.is_none();
-        record.finished = is_complete.then(skillgauge_run::now);
-        if is_complete {
-            self.ran.begun.iteration.clear_partial()?;
-        }
-        record.partial = match (&driven.stopped, is_interrupted) {
-            _ if is_complete => None,
-            (Some(why), _) => Some(why.clone()),
-            (None, true) => Some("interrupted".to_owned()),
-            (None, false) => Some(self.what_is_left()),
-        };
-        let models = self
-            .ran
-            .begun
-            .iteration
-            .runs()
-            .into_iter()
-            .filter_map(|(_, run)| run.record().ok()?.model);
-        record.executor_model = models.into_iter().next();
-        self.ran.begun.iteration.write_record(&record)
-    }
-
-    /// Why an iteration is unfinished that nobody stopped.
-    fn what_is_left(&self) -> String {
-        let driven = &self.ran.driven;
-        match self.shard.filter(|_| driven.is_complete()) {
-            Some(shard) => format!("only part {shard} of the plan is here"),
-            None => driven.lacking(),
-        }
+        self.ran.open.conclude(&self.ran.result, self.shard, is_interrupted)
     }
 
     fn say_missing(&self, printer: &Printer) {
@@ -139,16 +104,16 @@ impl Ended<'_> {
         };
         say(
             &format!("of {} runs have no result", self.ran.plan.runs().len()),
-            &self.ran.driven.missing,
+            &self.ran.result.missing,
         );
-        say("runs could not be graded", &self.ran.driven.not_graded);
-        if !self.ran.driven.missing.is_empty() || !self.ran.driven.not_graded.is_empty() {
+        say("runs could not be graded", &self.ran.result.not_graded);
+        if !self.ran.result.missing.is_empty() || !self.ran.result.not_graded.is_empty() {
             printer.say(self.remedy);
         }
     }
 
     fn say_spent(&self, printer: &Printer) {
-        let spent = self.ran.driven.spent;
+        let spent = self.ran.result.spent;
         if spent.calls() == 0 {
             return;
         }
@@ -168,13 +133,12 @@ impl Ended<'_> {
                 RunFormat::Github => aggregate.to_github(),
             })
         })?;
-        printer.say(&format!("results: {}", self.ran.begun.iteration.root().display()));
+        printer.say(&format!("results: {}", self.ran.open.iteration.root().display()));
         Ok(())
     }
 
     fn code(&self, aggregate: &Aggregate) -> ExitCode {
-        let driven = &self.ran.driven;
-        if !driven.is_complete() {
+        if !self.ran.result.is_complete() {
             return ExitCode::Incomplete;
         }
         match aggregate.answer() {
@@ -200,7 +164,7 @@ fn is_noted(marked: Result<(), WorkspaceError>, printer: &Printer) -> Result<boo
 }
 
 /// The benchmark of an iteration, which is written beside its runs.
-pub(in crate::commands) fn aggregate(
+pub(crate) fn aggregate(
     iteration: &Iteration,
     record: &IterationRecord,
 ) -> Result<Aggregate, CommandError> {

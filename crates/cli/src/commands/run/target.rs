@@ -19,22 +19,19 @@ use crate::{Printer, suite};
 const FOLDER_NAME: &str = "NAME_FOLDER_MISMATCH";
 
 #[derive(Debug)]
-pub(in crate::commands) struct Target {
+pub(crate) struct Target {
     pub(super) skill: PathBuf,
     /// The folder with the suite's input files.
     pub(super) inputs_from: PathBuf,
     /// The stored version that `skill` is the folder of; none for the skill as it is now.
     pub(super) version: Option<VersionNumber>,
-    pub(in crate::commands) suite: Suite,
-    pub(in crate::commands) workspace: Workspace,
+    pub(crate) suite: Suite,
+    pub(crate) workspace: Workspace,
 }
 
 impl Target {
     /// Reads everything; a skill or suite that cannot work is refused with all that is wrong.
-    pub(in crate::commands) fn read(
-        args: &RunArgs,
-        printer: &Printer,
-    ) -> Result<Self, CommandError> {
+    pub(crate) fn read(args: &RunArgs, printer: &Printer) -> Result<Self, CommandError> {
         let skill = args.skill.clone();
         check_skill(&skill, &policy(), printer)?;
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
@@ -47,7 +44,7 @@ impl Target {
     }
 
     /// A stored version in place of the skill as it is now, with the present suite: the same cases for every version.
-    pub(in crate::commands) fn of_version(
+    pub(crate) fn of_version(
         &self,
         store: &VersionStore,
         version: VersionNumber,
@@ -63,7 +60,7 @@ impl Target {
     }
 
     /// The present suite and workspace of a skill whose present state is not measured, and need not be well formed.
-    pub(in crate::commands) fn present(
+    pub(crate) fn present(
         args: &RunArgs,
         store: &VersionStore,
         printer: &Printer,
@@ -99,7 +96,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// What a skill must keep to in order to be measured.
-pub(in crate::commands) fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     Policy {
         profiles: vec![Profile::default_profile()],
         strictness: Strictness::Normal,

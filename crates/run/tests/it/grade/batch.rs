@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use skillgauge_run::budget::Budget;
+use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::{
-    FindError, Instead, NotGraded, TaskEnd, find_runs, grade_all, is_graded,
+    Evaluator, FindError, GradeTask, Graded, Instead, NotGraded, find_runs,
 };
+use skillgauge_run::model::Environment;
+use skillgauge_run::pool::Bounded;
+use skillgauge_run::process::Guard;
 use skillgauge_testkit::server::{Reply, Script, Server};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +19,26 @@ fn always() -> Server {
     let answer =
         evals_answer(&statement("pass", &["42 euros"]), &statement("pass", &["# Sales"]), 5);
     Server::start(Script::always(Reply::json(answer))).unwrap()
+}
+
+fn evaluator(server: &Server, budget: Budget) -> Arc<Evaluator> {
+    let scripts =
+        Scripts::new(Guard::new("/no/guard"), Environment::default(), CancellationToken::new());
+    Arc::new(Evaluator { judge: Some(judge(server, 1)), scripts, budget: Arc::new(budget) })
+}
+
+async fn grade_all(
+    evaluator: &Arc<Evaluator>,
+    tasks: &[GradeTask],
+    jobs: usize,
+) -> Vec<Result<Graded, NotGraded>> {
+    let mut under_way = Bounded::new(jobs);
+    for task in tasks {
+        let (evaluator, task) = (Arc::clone(evaluator), task.clone());
+        let work = async move { evaluator.evaluate(&task, &CancellationToken::new()).await };
+        under_way.begin((), work);
+    }
+    under_way.all().await.into_iter().map(|((), end)| end.unwrap()).collect()
 }
 
 #[tokio::test]
@@ -29,23 +53,13 @@ async fn all_runs_of_an_iteration_are_graded_and_then_left_alone() {
         ids,
         ["eval-1/with_skill/run-1", "eval-1/with_skill/run-2", "eval-1/without_skill/run-1"]
     );
-    assert!(tasks.iter().all(|task| !is_graded(task)));
     let server = always();
-    let mut told = 0;
-    let budget = Arc::new(Budget::default());
-    let cancel = CancellationToken::new();
-    let ends = grade_all(
-        tasks.clone(),
-        Some(judge(&server, 1)),
-        2,
-        Arc::clone(&budget),
-        &cancel,
-        |_, _| told += 1,
-    )
-    .await;
-    assert!(ends.iter().all(|(_, end)| matches!(end, TaskEnd::Graded(_))), "{ends:?}");
-    assert_eq!((told, server.requests().len(), budget.spent().model_calls), (3, 3, 3));
-    assert!(tasks.iter().all(is_graded));
+    let evaluator = evaluator(&server, Budget::default());
+    assert!(tasks.iter().all(|task| !evaluator.is_done(task)));
+    let ends = grade_all(&evaluator, &tasks, 2).await;
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    assert_eq!((server.requests().len(), evaluator.budget.spent().model_calls), (3, 3));
+    assert!(tasks.iter().all(|task| evaluator.is_done(task)));
 }
 
 #[tokio::test]
@@ -56,14 +70,9 @@ async fn a_limit_on_calls_leaves_the_rest_ungraded() {
     }
     let tasks = find_runs(&[shop.iteration()], &Instead::default()).unwrap();
     let server = always();
-    let budget = Arc::new(Budget::new(Some(2), None));
-    let ends =
-        grade_all(tasks, Some(judge(&server, 1)), 1, budget, &CancellationToken::new(), |_, _| {})
-            .await;
-    let stopped = ends
-        .iter()
-        .filter(|(_, end)| matches!(end, TaskEnd::NotGraded(NotGraded::Budget(_))))
-        .count();
+    let evaluator = evaluator(&server, Budget::new(Some(2), None));
+    let ends = grade_all(&evaluator, &tasks, 1).await;
+    let stopped = ends.iter().filter(|end| matches!(end, Err(NotGraded::Budget(_)))).count();
     assert_eq!((stopped, server.requests().len()), (1, 2));
 }
 

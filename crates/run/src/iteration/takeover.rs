@@ -11,20 +11,27 @@ use skillgauge_format::record::IterationRecord;
 
 /// Why the runs of a baseline cannot be taken over.
 #[derive(Debug, thiserror::Error)]
-pub enum BaselineRefused {
-    /// There is no such iteration.
+pub enum TakeOverError {
     #[error("there is no iteration-{number}; {}", there(known))]
-    Unknown {
-        /// The number that was asked for.
-        number: u64,
-        known: Vec<u64>,
-    },
+    Unknown { number: u64, known: Vec<u64> },
     /// The earlier iteration measured something else.
     #[error("the baseline of iteration-{number} cannot be used: {}", reasons.join("; "))]
     Differs { number: u64, reasons: Vec<String> },
     /// A file cannot be read or written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+}
+
+impl TakeOverError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Workspace(error) => error.hint(),
+            Self::Unknown { .. } | Self::Differs { .. } => {
+                "leave --baseline-from out to run the baseline again"
+            }
+        }
+    }
 }
 
 fn there(known: &[u64]) -> String {
@@ -41,15 +48,8 @@ fn there(known: &[u64]) -> String {
 pub struct TakeOver {
     from: Iteration,
     runs: Vec<RunId>,
-    gradings: Gradings,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gradings {
-    /// They are by the same judge.
-    Kept,
-    /// They are by another one.
-    Dropped,
+    /// Whether their gradings are by the same judge, and are taken over, too.
+    is_same_judge: bool,
 }
 
 impl TakeOver {
@@ -58,10 +58,10 @@ impl TakeOver {
         workspace: &Workspace,
         number: u64,
         record: &IterationRecord,
-    ) -> Result<Self, BaselineRefused> {
+    ) -> Result<Self, TakeOverError> {
         let known = workspace.iterations()?;
         if !known.contains(&number) {
-            return Err(BaselineRefused::Unknown { number, known });
+            return Err(TakeOverError::Unknown { number, known });
         }
         let from = workspace.iteration(number);
         let old = from.record()?;
@@ -69,7 +69,7 @@ impl TakeOver {
             record.configurations.iter().find(|one| **one != Configuration::WithSkill)
         else {
             let reasons = vec!["there is no baseline to be run now".to_owned()];
-            return Err(BaselineRefused::Differs { number, reasons });
+            return Err(TakeOverError::Differs { number, reasons });
         };
         let mut reasons = refusals(&old, record);
         let runs = Iteration::plan(record).without(|id| id.configuration != *configuration);
@@ -78,11 +78,10 @@ impl TakeOver {
             reasons.push(format!("{missing} of its {} runs are not there", runs.len()));
         }
         if !reasons.is_empty() {
-            return Err(BaselineRefused::Differs { number, reasons });
+            return Err(TakeOverError::Differs { number, reasons });
         }
         let is_same_judge = (&old.judge, old.judge_votes) == (&record.judge, record.judge_votes);
-        let gradings = if is_same_judge { Gradings::Kept } else { Gradings::Dropped };
-        Ok(Self { from, runs, gradings })
+        Ok(Self { from, runs, is_same_judge })
     }
 
     /// The runs that need not be made.
@@ -90,12 +89,9 @@ impl TakeOver {
         &self.runs
     }
 
-    /// Those of them that somebody has to judge again.
-    pub fn to_judge(&self) -> &[RunId] {
-        match self.gradings {
-            Gradings::Kept => &[],
-            Gradings::Dropped => &self.runs,
-        }
+    /// Whether somebody has to judge a run again.
+    pub fn is_to_judge(&self, id: &RunId) -> bool {
+        !self.is_same_judge && self.runs.contains(id)
     }
 
     /// Copies those that are not there yet into an iteration; how many. Blocks.
@@ -103,7 +99,7 @@ impl TakeOver {
         let mut copied = 0;
         for id in self.runs.iter().filter(|id| !is_result(into, id)) {
             let run = copy_run(&self.from.run_dir(id), into, id)?;
-            if self.gradings == Gradings::Dropped {
+            if !self.is_same_judge {
                 let _ = fs_err::remove_file(run.grading_file());
             }
             copied += 1;

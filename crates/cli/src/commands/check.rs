@@ -1,33 +1,33 @@
 //! `skillgauge check`.
 
-mod plan;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use skillgauge_core::check::CheckTarget;
+use skillgauge_core::check::{CheckTarget, compile_suite};
+use skillgauge_core::suite_lint::{Examination, examine};
 use skillgauge_core::text::chain;
-use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
+use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceLock};
+use skillgauge_format::Suite;
 use skillgauge_format::evals::Structural;
 use skillgauge_format::write;
 use skillgauge_run::check::{CheckJob, CheckRunError, Scripts, check_and_store};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use skillgauge_run::grade::{FindError, Subject};
+use skillgauge_run::pool::Bounded;
 use tokio_util::sync::CancellationToken;
 
 use super::Outcome;
 use crate::args::{CheckArgs, PlainFormat};
 use crate::error::{CommandError, Explain as _};
-use crate::{ExitCode, Printer, keep, session};
+use crate::{ExitCode, Printer, keep, session, suite};
 
 /// What became of one run.
 type Checked = (CheckTarget, Result<Structural, CheckRunError>);
 
 pub(crate) fn run(args: &CheckArgs, printer: &Printer) -> Outcome {
-    let jobs = plan::plan(args)?;
+    let jobs = plan(args)?;
     let _locks = lock(&jobs)?;
     let scripts = Scripts::new(session::guard(), session::environment(), CancellationToken::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -63,17 +63,88 @@ async fn check_all(
     scripts: Scripts,
     at_once: usize,
 ) -> Vec<Checked> {
-    let (scripts, places) = (Arc::new(scripts), Arc::new(Semaphore::new(at_once)));
-    let mut running = JoinSet::new();
+    let scripts = Arc::new(scripts);
+    let mut under_way = Bounded::new(at_once);
     for (target, job) in jobs {
-        let (scripts, places) = (Arc::clone(&scripts), Arc::clone(&places));
-        running.spawn(async move {
-            // The semaphore is never closed.
-            let _place = places.acquire().await;
-            (target, check_and_store(&scripts, job).await)
-        });
+        let scripts = Arc::clone(&scripts);
+        under_way.begin(target, async move { check_and_store(&scripts, job).await });
     }
-    running.join_all().await
+    let ends = under_way.all().await.into_iter();
+    ends.map(|(target, end)| {
+        let broken = |_| Err(CheckRunError::Broken(target.run_dir.clone()));
+        let end = end.unwrap_or_else(broken);
+        (target, end)
+    })
+    .collect()
+}
+
+/// All runs with what they are checked for. Nothing has been checked when this fails.
+fn plan(args: &CheckArgs) -> Result<Vec<(CheckTarget, CheckJob)>, CommandError> {
+    let mut targets = Vec::new();
+    for path in &args.paths {
+        targets.extend(CheckTarget::find(path).map_err(|error| {
+            let hint = "name the folder of a run (with outputs/) or of an iteration (with eval-*)";
+            CommandError::usage(chain(&error), hint)
+        })?);
+    }
+    targets.sort();
+    targets.dedup();
+    let mut subjects: BTreeMap<PathBuf, (Subject, PathBuf)> = BTreeMap::new();
+    let mut jobs = Vec::new();
+    for target in targets {
+        if !subjects.contains_key(&target.iteration) {
+            let prepared = prepare(&target.iteration, args)?;
+            subjects.insert(target.iteration.clone(), prepared);
+        }
+        let (subject, suite_file) = &subjects[&target.iteration];
+        let job =
+            subject.check_job(&target.case, &RunDir::at(&target.run_dir)).ok_or_else(|| {
+                let message = format!(
+                    "there is no eval `{}` in {}, which {} belongs to",
+                    target.case,
+                    suite_file.display(),
+                    target.run_dir.display()
+                );
+                CommandError::usage(message, "name the right suite with --evals")
+            })?;
+        jobs.push((target, job));
+    }
+    Ok(jobs)
+}
+
+/// What all runs of an iteration are checked by, and the file of its suite.
+fn prepare(folder: &Path, args: &CheckArgs) -> Result<(Subject, PathBuf), CommandError> {
+    let iteration = Iteration::at(folder);
+    let suite_file = args.evals.clone().unwrap_or_else(|| iteration.suite_file());
+    if args.evals.is_none() && !suite_file.is_file() {
+        let missing = FindError::NoSuite { iteration: folder.to_owned() };
+        return Err(missing.into());
+    }
+    let suite = read_suite(&suite_file)?;
+    let compiled = compile_suite(&suite).map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(|problem| format!("  {problem}")).collect();
+        let message =
+            format!("{} has checks that cannot work:\n{}", suite_file.display(), lines.join("\n"));
+        CommandError::usage(
+            message,
+            "docs/checks.md describes the types of checks and their fields",
+        )
+    })?;
+    let record = iteration.record().ok();
+    let named = suite.skill().map(str::to_owned);
+    let mut subject =
+        Subject::of_iteration(&iteration, record.as_ref(), suite, args.skill.as_deref());
+    subject.checks = compiled.into_iter().map(Arc::new).collect();
+    subject.skill_name = subject.skill_name.or(named);
+    Ok((subject, suite_file))
+}
+
+fn read_suite(file: &Path) -> Result<Suite, CommandError> {
+    let text = fs_err::read(file).or_hint("name the suite with --evals")?;
+    // The inputs are only compared with, and may be gone by now.
+    let request =
+        Examination { text: &text, skill: None, workspace: None, is_wanted: &|_: &str| true };
+    suite::usable(file, examine(&request))
 }
 
 fn exit_code(checked: &[Checked]) -> ExitCode {
