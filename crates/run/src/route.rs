@@ -7,16 +7,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillgauge_core::route::{self, RouteQuery, RouteSkill, Settings, Take};
-use skillgauge_core::trigger::{Answer, Observation, control_query};
+use skillgauge_core::trigger::{Answer, Observation};
 use skillgauge_format::transcript::names_skill;
 use skillgauge_format::trigger::{RouteBasis, RouteReport};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{AgentTask, StopCondition, TaskSkill};
+use crate::agent::TaskSkill;
 use crate::probe::{
-    ApiAsk, Batch, EarlyStop, Journal, Kept, Measurement, Offer, ProbeError, ProbeEvent,
-    ProbeResult, ProbeSpec, Prober, Probing, Spending, agent_version, control, listing_of,
-    offering,
+    Batch, Installed, Journal, ProbeError, ProbeEvent, ProbeResult, ProbeSpec, Prober, Probing,
+    Resume, Spending, control, listed,
 };
 
 /// What is routed between, and how.
@@ -34,12 +33,12 @@ pub struct Routing {
     /// The folder for the journal; without it nothing is kept.
     pub journal: Option<PathBuf>,
     /// Whether what an earlier call measured counts.
-    pub kept: Kept,
+    pub kept: Resume,
 }
 
 /// A report, and what it cost.
 #[derive(Clone, Debug)]
-pub struct Routed {
+pub struct RouteResult {
     pub report: RouteReport,
     /// What all probes cost, those of an earlier call included.
     pub spending: Spending,
@@ -62,25 +61,26 @@ pub async fn route(
     routing: &Routing,
     cancel: &CancellationToken,
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
-) -> Result<Routed, ProbeError> {
+) -> Result<RouteResult, ProbeError> {
     let queries = route::plan(&routing.skills);
-    let maker = Maker::new(prober, routing, cancel, on_event).await?;
-    let controls: Vec<ProbeSpec> =
-        (0..routing.installed.len()).map(|place| maker.control(place)).collect();
-    let specs: Vec<ProbeSpec> = (1..=routing.runs)
-        .flat_map(|run| queries.iter().map(move |query| (query, run)))
-        .map(|(query, run)| maker.probe(&query.text, run))
-        .collect();
-    let journal = match &routing.journal {
-        Some(folder) => {
-            let all: Vec<ProbeSpec> = specs.iter().chain(&controls).cloned().collect();
-            Some(Journal::open(folder, &all, routing.kept)?)
-        }
-        None => None,
-    };
+    let skills = &routing.installed;
+    if skills.is_empty() {
+        return Err(ProbeError::NothingMeasured { outcomes: "there is no skill".to_owned() });
+    }
+    let listed = listed(skills.iter())?;
+    let installed =
+        Installed::new(prober, &routing.probing, skills.clone(), &listed, cancel, on_event).await?;
+    let names: Vec<String> = skills.iter().map(|skill| skill.name.clone()).collect();
+    let controls: Vec<ProbeSpec> = names.iter().map(|name| installed.control(name)).collect();
+    let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
+    let specs = installed.specs(&texts, routing.runs, &names);
+    let journal = routing.journal.as_deref();
+    let journal = journal
+        .map(|folder| Journal::open(folder, specs.iter().chain(&controls), routing.kept))
+        .transpose()?;
     let mut spending = Spending::default();
-    for (spec, skill) in controls.iter().zip(&routing.installed) {
-        let passed = control(prober, spec, &skill.name, journal.as_ref(), cancel, on_event).await?;
+    for (spec, skill) in controls.iter().zip(&names) {
+        let passed = control(prober, spec, skill, journal.as_ref(), cancel, on_event).await?;
         spending.add(&passed.spending);
     }
     let total = specs.len();
@@ -96,7 +96,7 @@ pub async fn route(
         report.partial = Some(true);
         report.warnings.push(format!("{} of {total} probes were not made", total - measured));
     }
-    Ok(Routed { report, spending })
+    Ok(RouteResult { report, spending })
 }
 
 fn assemble(
@@ -123,73 +123,6 @@ fn taker(observation: &Observation, names: &[&str]) -> Take {
     }
     let is_quiet = |name: &&str| observation.answer(name) == Answer::NotTriggered;
     if names.iter().all(is_quiet) { Take::None } else { Take::Error }
-}
-
-/// Makes the probes of a routing.
-struct Maker<'r> {
-    routing: &'r Routing,
-    offer: Option<Offer>,
-    version: Option<String>,
-}
-
-impl<'r> Maker<'r> {
-    async fn new(
-        prober: &Arc<Prober>,
-        routing: &'r Routing,
-        cancel: &CancellationToken,
-        on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
-    ) -> Result<Self, ProbeError> {
-        let mut neighbours = routing.installed.clone();
-        let Some(skill) = neighbours.pop() else {
-            return Err(ProbeError::NothingMeasured { outcomes: "there is no skill".to_owned() });
-        };
-        let measurement = Measurement {
-            skill,
-            description: String::new(),
-            neighbours,
-            probing: routing.probing.clone(),
-            runs: routing.runs,
-            threshold: routing.threshold,
-            early_stop: EarlyStop::Off,
-            journal: None,
-            kept: routing.kept,
-        };
-        let (listed, _) = listing_of(&measurement)?;
-        let version = agent_version(prober, &routing.probing).await?;
-        let skills = &routing.installed;
-        let offering =
-            offering(prober, &routing.probing, skills, &listed, cancel, on_event).await?;
-        Ok(Self { routing, offer: offering.map(|offering| offering.offer), version })
-    }
-
-    fn probe(&self, prompt: &str, run: u32) -> ProbeSpec {
-        let names = self.routing.installed.iter().map(|skill| skill.name.clone()).collect();
-        self.spec(prompt, run, names)
-    }
-
-    fn control(&self, place: usize) -> ProbeSpec {
-        let name = self.routing.installed[place].name.clone();
-        self.spec(&control_query(&name), 0, vec![name])
-    }
-
-    fn spec(&self, prompt: &str, run: u32, stop: Vec<String>) -> ProbeSpec {
-        match &self.routing.probing {
-            Probing::Agent { agent, model, limits, bundled_skills } => {
-                let mut task = AgentTask::new(agent, prompt);
-                task.model.clone_from(model);
-                task.skills.clone_from(&self.routing.installed);
-                task.bundled_skills = *bundled_skills;
-                task.stop = StopCondition::AtLoadOf(stop);
-                task.limits = *limits;
-                ProbeSpec::agent(task, run, self.version.as_deref())
-            }
-            Probing::Api { model, timeout, .. } => {
-                let names = self.routing.installed.iter().map(|skill| skill.name.clone()).collect();
-                let offer = self.offer.clone().unwrap_or_else(|| Offer::built_in(&[]));
-                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, names, offer, *timeout), run)
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use skillgauge_run::cassette::Cassette;
 use skillgauge_run::model::{Access, Environment};
 use skillgauge_run::outputs::CollectLimits;
 use skillgauge_run::probe::{
-    Batch, EarlyStop, Kept, Measurement, ProbeSpec, Prober, ProberSettings, Probing, RequestSource,
-    measure,
+    Batch, EarlyStop, Measurement, ProbeSpec, Prober, ProberSettings, Probing, RequestSource,
+    Resume, measure,
 };
 use skillgauge_run::process::Guard;
 use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
@@ -201,7 +201,7 @@ impl Stage {
             threshold: 0.5,
             early_stop,
             journal: None,
-            kept: Kept::Discarded,
+            kept: Resume::Nothing,
         };
         let prober = self.prober()?;
         let (measured, cost) = self.timed(0, async {

@@ -28,8 +28,8 @@ pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
     let analysis = match kept {
         Some(kept) => kept,
         None => match make(args, &store, &comparisons, versions, printer)? {
-            Made::Analysis(analysis) => *analysis,
-            Made::Nothing(code) => return Ok(code),
+            AnalysisEnd::Analysis(analysis) => *analysis,
+            AnalysisEnd::Nothing(code) => return Ok(code),
         },
     };
     if let Some(numbers) = &args.apply {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
     Ok(ExitCode::Success)
 }
 
-enum Made {
+enum AnalysisEnd {
     Analysis(Box<Analysis>),
     Nothing(ExitCode),
 }
@@ -58,7 +58,7 @@ fn make(
     comparisons: &ComparisonStore,
     versions: [VersionNumber; 2],
     printer: &Printer,
-) -> Result<Made, CommandError> {
+) -> Result<AnalysisEnd, CommandError> {
     let all = comparisons.all();
     if all.is_empty() {
         return Err(CommandError::usage(
@@ -101,12 +101,12 @@ fn make(
         Ok(analysis) => {
             comparisons.save_analysis(&analysis)?;
             drop(lock);
-            Ok(Made::Analysis(Box::new(analysis)))
+            Ok(AnalysisEnd::Analysis(Box::new(analysis)))
         }
-        Err(_) if session.cancel.is_cancelled() => Ok(Made::Nothing(ExitCode::Interrupted)),
+        Err(_) if session.cancel.is_cancelled() => Ok(AnalysisEnd::Nothing(ExitCode::Interrupted)),
         Err(reason) => {
             printer.say(&format!("error: there is no analysis: {reason}"));
-            Ok(Made::Nothing(ExitCode::Incomplete))
+            Ok(AnalysisEnd::Nothing(ExitCode::Incomplete))
         }
     }
 }

@@ -11,8 +11,8 @@ use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::{ModelName, ProviderKind};
 use skillgauge_run::probe::{
-    CostForecast, EarlyStop, Journal, Kept, Measurement, ProbeError, Prober, ProberSettings,
-    Probing, RequestSource,
+    CostForecast, EarlyStop, Journal, Measurement, ProbeError, Prober, ProberSettings, Probing,
+    RequestSource, Resume,
 };
 
 use crate::args::{ApiRequestArg, ProbeArgs, ViaArg};
@@ -126,8 +126,8 @@ impl<'p> Probes<'p> {
     }
 
     /// Whether what an earlier call measured counts.
-    pub(crate) fn kept(&self) -> Kept {
-        if self.args.fresh { Kept::Discarded } else { Kept::Resumed }
+    pub(crate) fn kept(&self) -> Resume {
+        if self.args.fresh { Resume::Nothing } else { Resume::Earlier }
     }
 
     pub(crate) fn prober(&self) -> Arc<Prober> {

@@ -19,7 +19,7 @@ use skillgauge_run::model::{Model, ModelName};
 use skillgauge_run::probe::{CostForecast, Crowd, Measurement};
 use skillgauge_run::tune::{
     EstimateMeasure, Measure, MeasureError, ProbeMeasure, Proposals, StopReason, Store, TuneError,
-    TuneSettings, Tuned, Tuning, planned, tune,
+    TuneResult, TuneSettings, Tuning, planned, tune,
 };
 
 use super::Outcome;
@@ -226,7 +226,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    fn conclude(&self, tuned: &Tuned, printer: &Printer) -> Outcome {
+    fn conclude(&self, tuned: &TuneResult, printer: &Printer) -> Outcome {
         self.args.output.write(printer, |format| match format {
             PageFormat::Text => Ok(render_text(&tuned.summary)),
             PageFormat::Json => write::to_text(&tuned.summary).or_bug(),
@@ -245,14 +245,14 @@ impl<'w> Work<'w> {
         })
     }
 
-    fn page(&self, tuned: &Tuned) -> Result<String, CommandError> {
+    fn page(&self, tuned: &TuneResult) -> Result<String, CommandError> {
         let pair = |query: &LabelledQuery| (query.text.clone(), query.should_trigger);
         let queries: Vec<(String, bool)> = self.set.queries.iter().map(pair).collect();
         let page = page(&tuned.summary, &tuned.reports, &queries, &tuned.split);
         skillgauge_web::tune_page(&page).or_bug()
     }
 
-    fn write_page(&self, tuned: &Tuned, printer: &Printer) -> Result<(), CommandError> {
+    fn write_page(&self, tuned: &TuneResult, printer: &Printer) -> Result<(), CommandError> {
         let html = self.page(tuned)?;
         let file = self.args.page.clone().unwrap_or_else(|| self.store.page_file());
         write_atomically(&file, html.as_bytes()).or_hint("choose another `--out-dir`")?;
@@ -261,7 +261,7 @@ impl<'w> Work<'w> {
     }
 
     /// Writes the best description, when that was asked for and the loop came to its end.
-    fn apply(&self, tuned: &Tuned, printer: &Printer) -> Result<(), CommandError> {
+    fn apply(&self, tuned: &TuneResult, printer: &Printer) -> Result<(), CommandError> {
         if !self.args.apply {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use skillgauge_run::grade::{GradeTask, Subject};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::job::Kept;
+use super::job::JobFailure;
 use super::{Shared, WorkerEvent};
 use crate::fleet::Fleet;
 use crate::job::{GradingCounts, Lease};
@@ -59,7 +59,11 @@ impl<F: Fleet> Shared<F> {
         }
     }
 
-    async fn checks_of(&self, sha256: &str, manifest: &Manifest) -> Result<Arc<Subject>, Kept> {
+    async fn checks_of(
+        &self,
+        sha256: &str,
+        manifest: &Manifest,
+    ) -> Result<Arc<Subject>, JobFailure> {
         let mut known = self.checkers.0.lock().await;
         if let Some(subject) = known.get(sha256) {
             return Ok(Arc::clone(subject));

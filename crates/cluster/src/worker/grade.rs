@@ -11,7 +11,7 @@ use skillgauge_run::grade::{Evaluator, GradeTask, Judge, OldSkill, Subject};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::job::{Kept, Made, Reach, Worked};
+use super::job::{JobEnd, JobFailure, JobResult, Reach};
 use crate::archive::{make_way, pack};
 use crate::fleet::{Fleet, FleetError, patiently};
 use crate::job::{GradingCounts, Lease, Queue, Standing};
@@ -22,12 +22,12 @@ impl<F: Fleet> Shared<F> {
         &self,
         lease: &Lease<F::Ticket>,
         cancel: &CancellationToken,
-    ) -> Result<Worked, Kept> {
+    ) -> Result<JobEnd, JobFailure> {
         let token = lease.token();
         let result = patiently(|| self.fleet.result(Queue::Runs, &lease.plan, &token)).await?;
         // A run that was taken back is graded when it is there again.
         let Some(archive) = result.and_then(|result| result.archive) else {
-            return Ok(Worked::NotNeeded);
+            return Ok(JobEnd::NotNeeded);
         };
         let manifest = self.bundles.manifest(&*self.fleet, &lease.entry.manifest).await?;
         let judge = self.judge(&manifest)?;
@@ -57,7 +57,7 @@ impl<F: Fleet> Shared<F> {
             .collect();
         let archive = pack(run.root(), below, &archive).await?;
         let spent = budget.spent();
-        Ok(Worked::Made(Box::new(Made {
+        Ok(JobEnd::JobResult(Box::new(JobResult {
             standing: Standing::Graded(GradingCounts {
                 passed: summary.passed,
                 total: summary.total,
@@ -75,11 +75,11 @@ impl<F: Fleet> Shared<F> {
     }
 
     /// The judge of the plan, with the keys of this machine.
-    fn judge(&self, manifest: &Manifest) -> Result<Option<Judge>, Kept> {
+    fn judge(&self, manifest: &Manifest) -> Result<Option<Judge>, JobFailure> {
         let record = &manifest.record;
         let Some(name) = &record.judge else { return Ok(None) };
         let judge = self.settings.judges.open(name, record.judge_votes, record.seed);
-        judge.map(Some).map_err(|why| Kept { why, reach: Reach::Plan })
+        judge.map(Some).map_err(|why| JobFailure { why, reach: Reach::Plan })
     }
 
     pub(super) fn evaluator(&self, judge: Option<Judge>, budget: Arc<Budget>) -> Evaluator {
@@ -91,7 +91,7 @@ impl<F: Fleet> Shared<F> {
         &self,
         manifest: &Manifest,
         workspace: Workspace,
-    ) -> Result<Subject, Kept> {
+    ) -> Result<Subject, JobFailure> {
         let suite = Suite::read(manifest.suite.as_bytes());
         let suite = suite.map_err(|error| kept(error.to_string()))?.value;
         let checks = compile_suite(&suite).map_err(|problems| {
@@ -127,6 +127,6 @@ impl<F: Fleet> Shared<F> {
     }
 }
 
-fn kept(why: impl Into<String>) -> Kept {
-    Kept { why: why.into(), reach: Reach::Job }
+fn kept(why: impl Into<String>) -> JobFailure {
+    JobFailure { why: why.into(), reach: Reach::Job }
 }

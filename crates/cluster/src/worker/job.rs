@@ -27,15 +27,15 @@ const LONGEST_DELAY: Duration = Duration::from_mins(1);
 const NO_ROOM: Duration = Duration::from_secs(10);
 
 /// What came of the work on a job.
-pub(super) enum Worked {
+pub(super) enum JobEnd {
     /// There is something to store.
-    Made(Box<Made>),
+    JobResult(Box<JobResult>),
     /// There already is a result.
     NotNeeded,
 }
 
 /// A result that is not stored yet.
-pub(super) struct Made {
+pub(super) struct JobResult {
     pub(super) standing: Standing,
     pub(super) grading: Option<GradingCounts>,
     pub(super) agent_version: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct Made {
 }
 
 /// What kept a job from a result. Never the agent.
-pub(super) struct Kept {
+pub(super) struct JobFailure {
     pub(super) why: String,
     /// Whether the next job would fare the same on this worker.
     pub(super) reach: Reach,
@@ -61,7 +61,7 @@ pub(super) enum Reach {
     Worker,
 }
 
-impl From<FleetError> for Kept {
+impl From<FleetError> for JobFailure {
     fn from(error: FleetError) -> Self {
         let reach = match error {
             // Somebody else has the folder that the archive is in.
@@ -72,7 +72,7 @@ impl From<FleetError> for Kept {
     }
 }
 
-impl From<std::io::Error> for Kept {
+impl From<std::io::Error> for JobFailure {
     fn from(error: std::io::Error) -> Self {
         Self { why: error.to_string(), reach: Reach::Job }
     }
@@ -150,7 +150,7 @@ impl<F: Fleet> Shared<F> {
         lease: &Lease<F::Ticket>,
         cancel: &CancellationToken,
         watched: &Watched,
-    ) -> Result<Option<Commit>, Kept> {
+    ) -> Result<Option<Commit>, JobFailure> {
         // Given out again, or queued again by a coordinator that did not see the result yet.
         let token = lease.token();
         let known = patiently(|| self.fleet.result(lease.queue, &lease.plan, &token)).await?;
@@ -162,8 +162,8 @@ impl<F: Fleet> Shared<F> {
             Queue::Grades => self.grade(lease, cancel).await?,
         };
         let made = match worked {
-            Worked::Made(made) => made,
-            Worked::NotNeeded => return Ok(None),
+            JobEnd::JobResult(made) => made,
+            JobEnd::NotNeeded => return Ok(None),
         };
         FailPoint::BeforeUpload.reach(self.settings.fail_point);
         let archive = self.upload(lease, &made, cancel).await?;
@@ -178,7 +178,7 @@ impl<F: Fleet> Shared<F> {
         if !is_wanted {
             watched.is_unwanted.store(true, Ordering::Relaxed);
             let _ = archive.remove(&*self.fleet).await;
-            return Err(Kept { why: "the plan was cancelled".to_owned(), reach: Reach::Job });
+            return Err(JobFailure { why: "the plan was cancelled".to_owned(), reach: Reach::Job });
         }
         let record = ResultRecord {
             run: lease.run.clone(),
@@ -207,9 +207,9 @@ impl<F: Fleet> Shared<F> {
     async fn upload(
         &self,
         lease: &Lease<F::Ticket>,
-        made: &Made,
+        made: &JobResult,
         cancel: &CancellationToken,
-    ) -> Result<ArchiveRef, Kept> {
+    ) -> Result<ArchiveRef, JobFailure> {
         let mut name = lease.archive_name();
         if let Some(small) = made.archive.small(&name, lease.entry.small_archive) {
             return Ok(small);
@@ -243,7 +243,7 @@ impl<F: Fleet> Shared<F> {
         lease: &Lease<F::Ticket>,
         record: &ResultRecord,
         cancel: &CancellationToken,
-    ) -> Result<Commit, Kept> {
+    ) -> Result<Commit, JobFailure> {
         loop {
             match self.fleet.commit(lease.queue, &lease.plan, record).await {
                 Ok(commit) => return Ok(commit),
@@ -260,7 +260,7 @@ impl<F: Fleet> Shared<F> {
         &self,
         none: FleetError,
         cancel: &CancellationToken,
-    ) -> Result<(), Kept> {
+    ) -> Result<(), JobFailure> {
         *self.paused.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Instant::now() + NO_ROOM);
         self.tell(&WorkerEvent::Trouble { message: format!("{none}; this worker waits") });
@@ -274,7 +274,7 @@ impl<F: Fleet> Shared<F> {
     async fn settle(
         &self,
         lease: &Lease<F::Ticket>,
-        end: Result<Option<Commit>, Kept>,
+        end: Result<Option<Commit>, JobFailure>,
         watched: &Watched,
         slot: OwnedSemaphorePermit,
     ) {
@@ -325,6 +325,6 @@ impl<F: Fleet> Shared<F> {
 }
 
 /// The watch never ends by itself.
-fn unreachable_watch() -> Result<Option<Commit>, Kept> {
-    Err(Kept { why: "the watch over a job ended".to_owned(), reach: Reach::Job })
+fn unreachable_watch() -> Result<Option<Commit>, JobFailure> {
+    Err(JobFailure { why: "the watch over a job ended".to_owned(), reach: Reach::Job })
 }

@@ -11,7 +11,7 @@ use skillgauge_run::pool::RetryRules;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::job::{Kept, Made, Reach, Worked};
+use super::job::{JobEnd, JobFailure, JobResult, Reach};
 use crate::archive::pack;
 use crate::fleet::Fleet;
 use crate::job::{Lease, Standing};
@@ -22,7 +22,7 @@ impl<F: Fleet> Shared<F> {
         &self,
         lease: &Lease<F::Ticket>,
         cancel: &CancellationToken,
-    ) -> Result<Worked, Kept> {
+    ) -> Result<JobEnd, JobFailure> {
         let manifest = self.bundles.manifest(&*self.fleet, &lease.entry.manifest).await?;
         let task = self.placed_task(&manifest, lease).await?;
         let folder = self.bundles.job_folder()?;
@@ -33,13 +33,13 @@ impl<F: Fleet> Shared<F> {
         let executor = &self.settings.executor;
         let carried = carry_out(executor, &iteration, &spec, skill, &rules, cancel).await;
         if cancel.is_cancelled() {
-            return Err(Kept { why: "stopped".to_owned(), reach: Reach::Job });
+            return Err(JobFailure { why: "stopped".to_owned(), reach: Reach::Job });
         }
         let (dir, record) = match carried {
             Ok(carried) => carried,
             Err(lost) => {
                 let reach = if is_missing_agent(&lost) { Reach::Plan } else { Reach::Job };
-                return Err(Kept { why: lost.to_string(), reach });
+                return Err(JobFailure { why: lost.to_string(), reach });
             }
         };
         if !record.reason.is_result() {
@@ -47,11 +47,11 @@ impl<F: Fleet> Shared<F> {
         }
         let grading = self.check(lease, &manifest, &dir, cancel).await;
         if cancel.is_cancelled() {
-            return Err(Kept { why: "stopped".to_owned(), reach: Reach::Job });
+            return Err(JobFailure { why: "stopped".to_owned(), reach: Reach::Job });
         }
         let archive = folder.path().join("run.zip");
         let archive = pack(dir.root(), vec![PathBuf::new()], &archive).await?;
-        Ok(Worked::Made(Box::new(Made {
+        Ok(JobEnd::JobResult(Box::new(JobResult {
             standing: Standing::Ran {
                 outcome: record.outcome,
                 reason: record.reason,
@@ -70,9 +70,11 @@ impl<F: Fleet> Shared<F> {
         &self,
         manifest: &Manifest,
         lease: &Lease<F::Ticket>,
-    ) -> Result<AgentTask, Kept> {
-        let unknown =
-            |what: &str| Kept { why: format!("the manifest has no {what}"), reach: Reach::Job };
+    ) -> Result<AgentTask, JobFailure> {
+        let unknown = |what: &str| JobFailure {
+            why: format!("the manifest has no {what}"),
+            reach: Reach::Job,
+        };
         let task = manifest.task(&lease.run).ok_or_else(|| unknown("task for this run"))?;
         let mut task = task.clone();
         for skill in &mut task.skills {
@@ -107,8 +109,8 @@ fn is_missing_agent(lost: &LostRun) -> bool {
 }
 
 /// What a service, a login or this machine kept from a result.
-fn no_result(record: &RunRecord) -> Kept {
+fn no_result(record: &RunRecord) -> JobFailure {
     let message = record.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
     let reach = if record.reason.stops_all() { Reach::Worker } else { Reach::Job };
-    Kept { why: format!("{} ({}){message}", record.outcome, record.reason), reach }
+    JobFailure { why: format!("{} ({}){message}", record.outcome, record.reason), reach }
 }

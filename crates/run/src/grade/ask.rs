@@ -20,7 +20,7 @@ const MOST_TOKENS: u32 = 32_000;
 
 /// The answers to a question, and what they took.
 #[derive(Clone, Debug)]
-pub(super) struct Asked<A> {
+pub(super) struct Ballot<A> {
     pub(super) votes: Votes<A>,
     pub(super) calls: u64,
     pub(super) usage: Option<Usage>,
@@ -37,9 +37,9 @@ pub(super) async fn ask<A: DeserializeOwned>(
     judge: &Judge,
     question: &Question,
     cancel: &CancellationToken,
-) -> Asked<A> {
+) -> Ballot<A> {
     let request = request(judge, question);
-    let mut asked = Asked::with(Votes::default());
+    let mut asked = Ballot::with(Votes::default());
     // So many votes may fail while more than half can still be answered.
     let spare = (judge.votes.get() - 1) / 2;
     for vote in 1..=judge.votes.get() {
@@ -79,7 +79,7 @@ fn request(judge: &Judge, question: &Question) -> Request {
     request
 }
 
-impl<A: DeserializeOwned> Asked<A> {
+impl<A: DeserializeOwned> Ballot<A> {
     fn take(&mut self, response: Response) {
         self.count(response.attempts.len(), response.usage, response.cost_usd);
         self.answered_by = self.answered_by.take().or(response.model);
@@ -91,7 +91,7 @@ impl<A: DeserializeOwned> Asked<A> {
     }
 }
 
-impl<A> Asked<A> {
+impl<A> Ballot<A> {
     /// These votes, and nothing spent.
     pub(super) fn with(votes: Votes<A>) -> Self {
         Self {

@@ -13,7 +13,7 @@ use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::judge::template::{TemplateError, Templates};
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Asked, ask};
+use super::ask::{Ballot, ask};
 use crate::model::Model;
 
 /// The seed of the lines around material when nobody says.
@@ -52,12 +52,12 @@ impl Judge {
         material: &Material,
         question: Result<Question, QuestionError>,
         cancel: &CancellationToken,
-    ) -> (Asked<A>, GraderRecord) {
+    ) -> (Ballot<A>, GraderRecord) {
         let (mut asked, template) = match question {
             Ok(question) => (ask(self, &question, cancel).await, Some(question.template)),
             Err(error) => {
                 let failures = vec![error.to_string()];
-                (Asked::with(Votes { answers: Vec::new(), failures }), None)
+                (Ballot::with(Votes { answers: Vec::new(), failures }), None)
             }
         };
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);

@@ -35,7 +35,7 @@ use skillgauge_format::transcript::{Transcript, Usage};
 use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
 
-use ask::Asked;
+use ask::Ballot;
 pub use behaviour::{BehaviourGraded, grade_behaviour};
 pub use evaluator::{
     Evaluator, GradeTask, GradedWhen, GradingSummary, NotGraded, OldSkill, Subject,
@@ -162,7 +162,7 @@ async fn grade_eval(
     let gated = judge.is_some() && has_questions && matches!(need, Need::Gated(_));
     let (asked, record, material) = match judge.filter(|_| need == Need::Judge) {
         None => {
-            let asked = Asked { cautions: cautions(input), ..Asked::nobody(judge.is_none()) };
+            let asked = Ballot { cautions: cautions(input), ..Ballot::nobody(judge.is_none()) };
             let warnings = asked.cautions.iter().map(ToString::to_string).collect();
             (asked, GraderRecord { warnings, ..GraderRecord::default() }, None)
         }
@@ -197,7 +197,7 @@ async fn grade_criteria(
 ) -> Graded {
     let Some(judge) = judge else {
         let reason = vec![format!("{}: {NO_JUDGE}", case.id)];
-        return Asked::<()>::nobody(true).graded(None, reason);
+        return Ballot::<()>::nobody(true).graded(None, reason);
     };
     let skill = input.skill_dir.map(Skill::read);
     let material = material(input, skill.as_ref(), judge);
@@ -246,7 +246,7 @@ async fn put<A: serde::de::DeserializeOwned>(
     material: &Material,
     question: Result<Question, QuestionError>,
     cancel: &CancellationToken,
-) -> (Asked<A>, GraderRecord) {
+) -> (Ballot<A>, GraderRecord) {
     let (mut asked, mut record) = judge.put(material, question, cancel).await;
     let same = judge.same_model(input.executor_model, record.answered_by.as_deref());
     asked.cautions.extend(same);
@@ -264,7 +264,7 @@ fn cautions(input: &GradeInput<'_>) -> Vec<Caution> {
 }
 
 /// Nothing was asked, because there is no need.
-impl<A> Asked<A> {
+impl<A> Ballot<A> {
     fn nobody(needed: bool) -> Self {
         let failures = if needed { vec![NO_JUDGE.to_owned()] } else { Vec::new() };
         Self::with(Votes { answers: Vec::new(), failures })

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event::{IterationEvent, OnEvent, Teller};
 use super::prepare::{Prepared, RunSpec};
-use super::work::{Attempted, RunWork, store_run};
+use super::work::{AttemptEnd, RunWork, store_run};
 use crate::agent::Executor;
 use crate::budget::Spent;
 use crate::grade::{
@@ -214,13 +214,13 @@ impl Loop<'_> {
     async fn ran(
         &mut self,
         work: &RunWork,
-        done: Done<RunSpec, Attempted>,
+        done: Done<RunSpec, AttemptEnd>,
     ) -> Result<(), WorkspaceError> {
         let id = done.item.id.clone();
         let waited = done.attempts.iter().filter_map(|attempt| attempt.waited);
         let earlier = work.take_earlier(&id, waited);
         let lost = match done.output {
-            Ok(Attempted::Ran(run, partial)) if !self.settings.cancel.is_cancelled() => {
+            Ok(AttemptEnd::Ran(run, partial)) if !self.settings.cancel.is_cancelled() => {
                 let run = run.after(earlier);
                 match store_run(partial, id.clone(), self.skill.clone(), run).await {
                     Ok((dir, record)) => return self.ended(id, dir, &record),
@@ -230,8 +230,8 @@ impl Loop<'_> {
                     }
                 }
             }
-            Ok(Attempted::Ran(..) | Attempted::NotStarted) => return Ok(()),
-            Ok(Attempted::Lost(lost)) => lost.to_string(),
+            Ok(AttemptEnd::Ran(..) | AttemptEnd::NotStarted) => return Ok(()),
+            Ok(AttemptEnd::Lost(lost)) => lost.to_string(),
             Err(panicked) => panicked.to_string(),
         };
         self.lost.insert(id.clone(), lost.clone());

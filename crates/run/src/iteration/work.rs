@@ -20,7 +20,7 @@ use crate::pool::{Problem, RetryRules, Work};
 
 /// What one attempt at a run gave.
 #[derive(Debug)]
-pub(super) enum Attempted {
+pub(super) enum AttemptEnd {
     /// The agent ran; its outputs are in the partial folder.
     Ran(Box<AgentRun>, PartialRun),
     /// It did not, or what it made could not be kept.
@@ -95,15 +95,15 @@ impl RunWork {
 
 impl Work for RunWork {
     type Item = RunSpec;
-    type Output = Attempted;
+    type Output = AttemptEnd;
 
-    async fn attempt(&self, spec: &RunSpec, number: u32, cancel: CancellationToken) -> Attempted {
+    async fn attempt(&self, spec: &RunSpec, number: u32, cancel: CancellationToken) -> AttemptEnd {
         if self.no_more.is_cancelled() {
-            return Attempted::NotStarted;
+            return AttemptEnd::NotStarted;
         }
         if let Err(over) = self.budget.take_agent_call() {
             self.stop(over.to_string());
-            return Attempted::NotStarted;
+            return AttemptEnd::NotStarted;
         }
         let started = IterationEvent::RunStarted { id: spec.id.clone(), attempt: number };
         let _ = self.events.send(started);
@@ -119,20 +119,20 @@ impl Work for RunWork {
                     let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
                     earlier.entry(spec.id.clone()).or_default().push(run.clone());
                 }
-                Attempted::Ran(Box::new(run), partial)
+                AttemptEnd::Ran(Box::new(run), partial)
             }
             Err(lost) => {
                 self.stop_without_room(&lost);
-                Attempted::Lost(lost)
+                AttemptEnd::Lost(lost)
             }
         }
     }
 
-    fn problem(&self, output: &Attempted) -> Option<Problem> {
+    fn problem(&self, output: &AttemptEnd) -> Option<Problem> {
         match output {
-            Attempted::Ran(run, _) => run.problem(),
-            Attempted::Lost(LostRun::Execute(error)) => error.problem(),
-            Attempted::Lost(LostRun::Workspace(_)) | Attempted::NotStarted => None,
+            AttemptEnd::Ran(run, _) => run.problem(),
+            AttemptEnd::Lost(LostRun::Execute(error)) => error.problem(),
+            AttemptEnd::Lost(LostRun::Workspace(_)) | AttemptEnd::NotStarted => None,
         }
     }
 }

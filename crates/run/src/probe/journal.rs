@@ -20,10 +20,10 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Whether what an earlier call measured counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kept {
+pub enum Resume {
     #[default]
-    Resumed,
-    Discarded,
+    Earlier,
+    Nothing,
 }
 
 /// Why a journal cannot be used.
@@ -56,8 +56,12 @@ impl Journal {
     /// Opens the journal of these probes in a folder, which is made. Blocks.
     ///
     /// Its name is a hash of the probes: another description, set, agent, model or number of runs has another journal.
-    pub fn open(folder: &Path, specs: &[ProbeSpec], kept: Kept) -> Result<Self, JournalError> {
-        let mut ids: Vec<&ProbeId> = specs.iter().map(|spec| &spec.id).collect();
+    pub fn open<'s>(
+        folder: &Path,
+        specs: impl IntoIterator<Item = &'s ProbeSpec>,
+        kept: Resume,
+    ) -> Result<Self, JournalError> {
+        let mut ids: Vec<&ProbeId> = specs.into_iter().map(|spec| &spec.id).collect();
         ids.sort();
         let mut key = digest_of(&serde_json::json!(ids));
         key.truncate(16);
@@ -65,17 +69,17 @@ impl Journal {
     }
 
     /// Opens the journal in a file. Blocks.
-    pub fn at(path: &Path, kept: Kept) -> Result<Self, JournalError> {
+    pub fn at(path: &Path, kept: Resume) -> Result<Self, JournalError> {
         Self::try_at(path, kept).map_err(|source| JournalError { path: path.to_owned(), source })
     }
 
-    fn try_at(path: &Path, kept: Kept) -> io::Result<Self> {
+    fn try_at(path: &Path, kept: Resume) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
         let mut options = fs_err::OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
-        if kept == Kept::Discarded {
+        if kept == Resume::Nothing {
             file.set_len(0)?;
         }
         if file.metadata()?.len() > MAX_BYTES {
@@ -190,16 +194,16 @@ mod tests {
     fn what_was_kept_is_known_the_next_time() {
         let folder = tempfile::tempdir().unwrap();
         let specs = [spec(1), spec(2)];
-        let journal = Journal::open(folder.path(), &specs, Kept::Resumed).unwrap();
+        let journal = Journal::open(folder.path(), &specs, Resume::Earlier).unwrap();
         assert!(journal.known(&specs[0].id).is_none());
         journal.keep(&result(1)).unwrap();
-        let again = Journal::open(folder.path(), &specs, Kept::Resumed).unwrap();
+        let again = Journal::open(folder.path(), &specs, Resume::Earlier).unwrap();
         assert_eq!(again.path(), journal.path());
         assert_eq!(again.known(&specs[0].id), Some(&result(1)));
         assert!(again.known(&specs[1].id).is_none());
-        let other = Journal::open(folder.path(), &specs[..1], Kept::Resumed).unwrap();
+        let other = Journal::open(folder.path(), &specs[..1], Resume::Earlier).unwrap();
         assert_ne!(other.path(), journal.path());
-        let fresh = Journal::open(folder.path(), &specs, Kept::Discarded).unwrap();
+        let fresh = Journal::open(folder.path(), &specs, Resume::Nothing).unwrap();
         assert!(fresh.known(&specs[0].id).is_none());
     }
 
@@ -208,7 +212,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
         fs_err::write(&path, "{\"format\":\"probe_journal\",\"version\":2}\n").unwrap();
-        let error = Journal::at(&path, Kept::Resumed).unwrap_err().to_string();
+        let error = Journal::at(&path, Resume::Earlier).unwrap_err().to_string();
         assert!(error.contains("another version") && error.contains("--fresh"), "{error}");
     }
 
@@ -218,16 +222,16 @@ mod tests {
         fn a_journal_that_is_cut_anywhere_keeps_its_whole_lines_and_takes_more(cut in 0..700_usize) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("j.jsonl");
-            let journal = Journal::at(&path, Kept::Resumed).unwrap();
+            let journal = Journal::at(&path, Resume::Earlier).unwrap();
             for run in 1..=3 {
                 journal.keep(&result(run)).unwrap();
             }
             let bytes = fs_err::read(&path).unwrap();
             let cut = cut.min(bytes.len());
             fs_err::write(&path, &bytes[..cut]).unwrap();
-            let journal = Journal::at(&path, Kept::Resumed).unwrap();
+            let journal = Journal::at(&path, Resume::Earlier).unwrap();
             journal.keep(&result(9)).unwrap();
-            let journal = Journal::at(&path, Kept::Resumed).unwrap();
+            let journal = Journal::at(&path, Resume::Earlier).unwrap();
             prop_assert_eq!(journal.known(&spec(9).id), Some(&result(9)));
             let ends: Vec<usize> =
                 bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();

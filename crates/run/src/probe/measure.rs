@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use skillgauge_core::skill::{Skill, State};
 use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
-use skillgauge_core::trigger::{self, LabelledQuery, Observation, assemble, control_query};
+use skillgauge_core::trigger::{self, Answer, LabelledQuery, Observation, assemble, control_query};
 use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
     TriggerControl, TriggerListing, TriggerMeasurement, TriggerReport, Via, ViaDetail,
@@ -16,12 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::ApiAsk;
 use super::capture::{Offer, Offering, RequestSource, offering};
-use super::control::control;
 use super::error::ProbeError;
-use super::event::ProbeEvent;
 use super::gate::Gate;
-use super::journal::{Journal, Kept};
-use super::prober::{Batch, Prober};
+use super::journal::{Journal, Resume};
+use super::prober::{Batch, ProbeEvent, Prober};
 use super::result::{ProbeResult, Spending};
 use super::spec::ProbeSpec;
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
@@ -45,7 +43,7 @@ pub struct Measurement {
     /// The folder for the journal; without it nothing is kept.
     pub journal: Option<PathBuf>,
     /// Whether what an earlier call measured counts.
-    pub kept: Kept,
+    pub kept: Resume,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -110,20 +108,23 @@ pub fn planned_calls(queries: usize, runs: u32) -> usize {
 pub fn listing_of(
     measurement: &Measurement,
 ) -> Result<(Vec<ListedSkill>, TriggerListing), ProbeError> {
-    let skills = measurement.neighbours.iter().chain([&measurement.skill]);
-    let listed: Vec<ListedSkill> = skills.map(listed).collect::<Result<_, _>>()?;
+    let listed = listed(measurement.neighbours.iter().chain([&measurement.skill]))?;
     let listing = Listing::of(&listed, budget(CONTEXT_TOKENS));
     let described = listing.describe(&listed, listed.len() - 1);
     Ok((listed, described))
 }
 
-fn listed(skill: &TaskSkill) -> Result<ListedSkill, ProbeError> {
-    match Skill::read(&skill.folder).state {
+/// Skills as an agent lists them.
+pub(crate) fn listed<'s>(
+    skills: impl Iterator<Item = &'s TaskSkill>,
+) -> Result<Vec<ListedSkill>, ProbeError> {
+    let listed = |skill: &TaskSkill| match Skill::read(&skill.folder).state {
         State::Read(document) => {
             Ok(ListedSkill::of(&skill.name, &document, skill.description.as_deref()))
         }
         _ => Err(ProbeError::Skill { skill: skill.name.clone() }),
-    }
+    };
+    skills.map(listed).collect()
 }
 
 /// Measures: the control first, then every query so many times, the first run of all queries before the second of any.
@@ -137,26 +138,19 @@ pub async fn measure(
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<Measured, ProbeError> {
     let (listed, listing) = listing_of(measurement)?;
-    let version = agent_version(prober, &measurement.probing).await?;
-    let skills = measurement.skills();
-    let offering =
-        offering(prober, &measurement.probing, &skills, &listed, cancel, on_event).await?;
-    let offer = offering.as_ref().map(|offering| &offering.offer);
-    let make = |prompt: &str, run| measurement.spec(prompt, run, offer, version.as_deref());
-    let control_spec = make(&control_query(&measurement.skill.name), 0);
-    let specs: Vec<ProbeSpec> = (1..=measurement.runs)
-        .flat_map(|run| queries.iter().map(move |query| (query, run)))
-        .map(|(query, run)| make(&query.text, run))
-        .collect();
-    let journal = match &measurement.journal {
-        Some(folder) => {
-            let mut all = specs.clone();
-            all.push(control_spec.clone());
-            Some(Journal::open(folder, &all, measurement.kept)?)
-        }
-        None => None,
-    };
+    let skills = std::iter::once(&measurement.skill).chain(&measurement.neighbours).cloned();
+    let probing = &measurement.probing;
+    let installed =
+        Installed::new(prober, probing, skills.collect(), &listed, cancel, on_event).await?;
     let skill = measurement.skill.name.as_str();
+    let control_spec = installed.control(skill);
+    let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
+    let specs = installed.specs(&texts, measurement.runs, &[skill.to_owned()]);
+    let journal = measurement
+        .journal
+        .as_deref()
+        .map(|folder| Journal::open(folder, specs.iter().chain([&control_spec]), measurement.kept));
+    let journal = journal.transpose()?;
     let control = control(prober, &control_spec, skill, journal.as_ref(), cancel, on_event).await?;
     let total = specs.len();
     let gate = match measurement.early_stop {
@@ -185,21 +179,120 @@ pub async fn measure(
     }
     let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref())?;
     report.listing = Some(listing);
-    tell_offer(&mut report, offering.as_ref());
+    tell_offer(&mut report, installed.offering.as_ref());
     Ok(Measured { report, results, shortfall })
 }
 
-/// The version of the agent that will be asked: a newer one must not be mixed with what an older one did.
-pub(crate) async fn agent_version(
+/// Skills that are installed together, and who is asked.
+pub(crate) struct Installed<'i> {
+    probing: &'i Probing,
+    skills: Vec<TaskSkill>,
+    /// The version of the agent: a newer one must not be mixed with what an older one did.
+    version: Option<String>,
+    offering: Option<Offering>,
+}
+
+impl<'i> Installed<'i> {
+    pub(crate) async fn new(
+        prober: &Arc<Prober>,
+        probing: &'i Probing,
+        skills: Vec<TaskSkill>,
+        listed: &[ListedSkill],
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Result<Self, ProbeError> {
+        let located = match probing {
+            Probing::Agent { agent, .. } => prober.executor().prepare(agent).await?,
+            Probing::Api { .. } => None,
+        };
+        let version = located.map(|located| {
+            let version = located.version.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{} {version}", located.descriptor.name)
+        });
+        let offering = offering(prober, probing, &skills, listed, cancel, on_event).await?;
+        Ok(Self { probing, skills, version, offering })
+    }
+
+    /// The positive control of a skill.
+    pub(crate) fn control(&self, skill: &str) -> ProbeSpec {
+        self.spec(&control_query(skill), 0, &[skill.to_owned()])
+    }
+
+    /// Every query so many times, the first run of all queries before the second of any; each ends at the load of one of
+    /// `watched`.
+    pub(crate) fn specs(&self, queries: &[&str], runs: u32, watched: &[String]) -> Vec<ProbeSpec> {
+        let all = (1..=runs).flat_map(|run| queries.iter().map(move |query| (*query, run)));
+        all.map(|(query, run)| self.spec(query, run, watched)).collect()
+    }
+
+    fn spec(&self, prompt: &str, run: u32, watched: &[String]) -> ProbeSpec {
+        match self.probing {
+            Probing::Agent { agent, model, limits, bundled_skills } => {
+                let mut task = AgentTask::new(agent, prompt);
+                task.model.clone_from(model);
+                task.skills.clone_from(&self.skills);
+                task.bundled_skills = *bundled_skills;
+                task.stop = StopCondition::AtLoadOf(watched.to_vec());
+                task.limits = *limits;
+                ProbeSpec::agent(task, run, self.version.as_deref())
+            }
+            Probing::Api { model, timeout, .. } => {
+                let names = self.skills.iter().map(|skill| skill.name.clone()).collect();
+                let offer = self.offering.as_ref().map(|offering| offering.offer.clone());
+                let offer = offer.unwrap_or_else(|| Offer::built_in(&[]));
+                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, names, offer, *timeout), run)
+            }
+        }
+    }
+}
+
+/// How often a control may end without a trigger: a model may do something else once.
+const TRIES: u32 = 2;
+
+/// Runs the control. Only one that triggered is kept: one that failed is tried again by the next call.
+pub(crate) async fn control(
     prober: &Arc<Prober>,
-    probing: &Probing,
-) -> Result<Option<String>, ProbeError> {
-    let Probing::Agent { agent, .. } = probing else { return Ok(None) };
-    let located = prober.executor().prepare(agent).await?;
-    Ok(located.map(|located| {
-        let version = located.version.as_ref().map(ToString::to_string).unwrap_or_default();
-        format!("{} {version}", located.descriptor.name)
-    }))
+    spec: &ProbeSpec,
+    skill: &str,
+    journal: Option<&Journal>,
+    cancel: &CancellationToken,
+    on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+) -> Result<ProbeResult, ProbeError> {
+    if let Some(known) = journal.and_then(|journal| journal.known(&spec.id)) {
+        return Ok(known.clone());
+    }
+    on_event(ProbeEvent::ControlStarted { query: spec.query() });
+    let mut spent = Spending::default();
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let batch = Batch { specs: vec![spec.clone()], ..Batch::default() };
+        let ran = prober.carry_out(batch, cancel, &mut |_| ()).await?;
+        let Some(mut result) = ran.results.into_iter().flatten().next() else {
+            return Err(match ran.stopped.filter(|_| !cancel.is_cancelled()) {
+                Some(halt) => halt.nothing_measured(),
+                None => ProbeError::Cancelled { measured: 0, probes: 1 },
+            });
+        };
+        spent.add(&result.spending);
+        let answer = result.observation.answer(skill);
+        if answer == Answer::NotTriggered && tries < TRIES {
+            continue;
+        }
+        on_event(ProbeEvent::ControlEnded { observation: &result.observation });
+        if !matches!(answer, Answer::Triggered(_)) {
+            return Err(ProbeError::Control {
+                skill: skill.to_owned(),
+                query: spec.query().to_owned(),
+                observation: Box::new(result.observation),
+            });
+        }
+        result.spending = spent;
+        if let Some(journal) = journal {
+            journal.keep(&result)?;
+        }
+        return Ok(result);
+    }
 }
 
 /// Says where the request of each probe came from.
@@ -218,36 +311,6 @@ fn tell_offer(report: &mut TriggerReport, offering: Option<&Offering>) {
 }
 
 impl Measurement {
-    /// All skills that are installed, the one under test first.
-    fn skills(&self) -> Vec<TaskSkill> {
-        std::iter::once(&self.skill).chain(&self.neighbours).cloned().collect()
-    }
-
-    fn spec(
-        &self,
-        prompt: &str,
-        run: u32,
-        offer: Option<&Offer>,
-        version: Option<&str>,
-    ) -> ProbeSpec {
-        match &self.probing {
-            Probing::Agent { agent, model, limits, bundled_skills } => {
-                let mut task = AgentTask::new(agent, prompt);
-                task.model.clone_from(model);
-                task.skills = self.skills();
-                task.bundled_skills = *bundled_skills;
-                task.stop = StopCondition::AtLoadOf(vec![self.skill.name.clone()]);
-                task.limits = *limits;
-                ProbeSpec::agent(task, run, version)
-            }
-            Probing::Api { model, timeout, .. } => {
-                let names = self.skills().into_iter().map(|skill| skill.name).collect();
-                let offer = offer.cloned().unwrap_or_else(|| Offer::built_in(&[]));
-                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, names, offer, *timeout), run)
-            }
-        }
-    }
-
     fn report(
         &self,
         queries: &[LabelledQuery],

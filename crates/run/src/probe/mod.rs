@@ -15,9 +15,7 @@
 
 mod api;
 mod capture;
-mod control;
 mod error;
-mod event;
 mod forecast;
 mod gate;
 mod journal;
@@ -28,21 +26,18 @@ mod result;
 mod spec;
 mod work;
 
-pub(crate) use capture::offering;
-pub(crate) use control::control;
-pub(crate) use measure::agent_version;
+pub(crate) use measure::{Installed, control, listed};
 
 pub use api::{ApiAsk, MAX_OUTPUT_TOKENS};
 pub use capture::{CapturedRequest, Offer, RequestSource};
 pub use error::ProbeError;
-pub use event::ProbeEvent;
 pub use forecast::CostForecast;
 pub use gate::Gate;
-pub use journal::{Journal, JournalError, Kept};
+pub use journal::{Journal, JournalError, Resume};
 pub use measure::{
     EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,
 };
 pub use neighbours::{Crowd, CrowdError};
-pub use prober::{Batch, Prober, ProberSettings};
+pub use prober::{Batch, ProbeEvent, Prober, ProberSettings};
 pub use result::{ProbeResult, Spending};
 pub use spec::{Ask, ProbeId, ProbeSpec};

@@ -4,19 +4,20 @@
 //! earlier call measured comes from the journal, the rest is asked for in the order of the list.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use skillgauge_core::trigger::Observation;
 use skillgauge_format::transcript::{Outcome, Reason};
 use tokio_util::sync::CancellationToken;
 
 use super::error::ProbeError;
-use super::event::ProbeEvent;
 use super::gate::Gate;
 use super::journal::Journal;
 use super::result::ProbeResult;
 use super::spec::ProbeSpec;
-use super::work::{Item, Output, ProbeWork, is_worth_keeping};
+use super::work::{BatchItem, ProbeEnd, ProbeWork, is_worth_keeping};
 use crate::agent::Executor;
 use crate::budget::{Budget, OverBudget};
 use crate::cassette::Mode;
@@ -63,9 +64,48 @@ pub struct Batch<'b> {
     pub gate: Option<Arc<Gate>>,
 }
 
+/// What happens while probes are carried out.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ProbeEvent<'e> {
+    /// The request of all probes is what this agent sends.
+    RequestCaptured {
+        agent: &'e str,
+        /// Its version, if it tells one.
+        version: Option<&'e str>,
+    },
+    /// The request of all probes is ours, because no agent's could be captured.
+    RequestBuiltIn {
+        reason: &'e str,
+    },
+    ControlStarted {
+        query: &'e str,
+    },
+    ControlEnded {
+        observation: &'e Observation,
+    },
+    Started {
+        /// How many probes it has.
+        probes: usize,
+        /// How many of them are known from the journal.
+        resumed: usize,
+        journal: Option<PathBuf>,
+    },
+    Ended {
+        /// Its place in the batch.
+        place: usize,
+        result: &'e ProbeResult,
+    },
+    /// A probe was not begun because its result cannot change anything.
+    Saved {
+        /// Its place in the batch.
+        place: usize,
+    },
+}
+
 /// What became of a batch.
 #[derive(Debug, Default)]
-pub(super) struct Ran {
+pub(super) struct BatchResult {
     /// In the order of the specs; absent for what was not wanted any more, or not begun.
     pub(super) results: Vec<Option<ProbeResult>>,
     /// The places of those that were not wanted any more.
@@ -150,13 +190,14 @@ impl Prober {
         batch: Batch<'_>,
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
-    ) -> Result<Ran, ProbeError> {
-        let mut ran = Ran { results: vec![None; batch.specs.len()], ..Ran::default() };
+    ) -> Result<BatchResult, ProbeError> {
+        let mut ran =
+            BatchResult { results: vec![None; batch.specs.len()], ..BatchResult::default() };
         let mut items = Vec::new();
         for (place, spec) in batch.specs.into_iter().enumerate() {
             match batch.journal.and_then(|journal| journal.known(&spec.id)) {
                 Some(known) => ran.results[place] = Some(known.clone()),
-                None => items.push(Item { place, spec }),
+                None => items.push(BatchItem { place, spec }),
             }
         }
         on_event(ProbeEvent::Started {
@@ -206,24 +247,24 @@ impl Prober {
 
 /// Takes in what a probe came to.
 fn take(
-    done: Done<Item, Output>,
+    done: Done<BatchItem, ProbeEnd>,
     journal: Option<&Journal>,
-    ran: &mut Ran,
+    ran: &mut BatchResult,
     stop: &CancellationToken,
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<(), ProbeError> {
     let place = done.item.place;
     match done.output? {
-        Output::Unwanted => {
+        ProbeEnd::Unwanted => {
             ran.unwanted.push(place);
             on_event(ProbeEvent::Saved { place });
         }
-        Output::OverBudget(over) => {
+        ProbeEnd::OverBudget(over) => {
             ran.stopped.get_or_insert(Halt::Budget(over));
         }
-        Output::Broken(error) => return Err(*error),
-        Output::Ended { result, .. } if result.observation.outcome == Outcome::Cancelled => {}
-        Output::Ended { result, .. } => {
+        ProbeEnd::Broken(error) => return Err(*error),
+        ProbeEnd::Ended { result, .. } if result.observation.outcome == Outcome::Cancelled => {}
+        ProbeEnd::Ended { result, .. } => {
             if is_worth_keeping(&done.item.spec, &result.observation)
                 && let Some(journal) = journal
             {

@@ -23,13 +23,13 @@ use crate::pool::{Problem, Work};
 
 /// A probe in its batch.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Item {
+pub(super) struct BatchItem {
     pub(super) place: usize,
     pub(super) spec: ProbeSpec,
 }
 
 /// What became of a probe.
-pub(super) enum Output {
+pub(super) enum ProbeEnd {
     Ended { result: Box<ProbeResult>, problem: Option<Problem> },
     Unwanted,
     OverBudget(OverBudget),
@@ -51,12 +51,12 @@ impl ProbeWork {
 }
 
 impl Work for ProbeWork {
-    type Item = Item;
-    type Output = Output;
+    type Item = BatchItem;
+    type Output = ProbeEnd;
 
-    async fn attempt(&self, item: &Item, number: u32, cancel: CancellationToken) -> Output {
+    async fn attempt(&self, item: &BatchItem, number: u32, cancel: CancellationToken) -> ProbeEnd {
         if self.gate.as_ref().is_some_and(|gate| !gate.is_open(item.place)) {
-            return Output::Unwanted;
+            return ProbeEnd::Unwanted;
         }
         let budget = self.prober.budget();
         let taken = match &item.spec.ask {
@@ -64,7 +64,7 @@ impl Work for ProbeWork {
             Ask::Api(_) => budget.take_model_calls(1),
         };
         if let Err(over) = taken {
-            return Output::OverBudget(over);
+            return ProbeEnd::OverBudget(over);
         }
         let made = match &item.spec.ask {
             Ask::Agent(task) => self.ask_agent(&item.spec, task, number, &cancel).await,
@@ -86,25 +86,25 @@ impl Work for ProbeWork {
                 if let Some(gate) = &self.gate {
                     gate.hear(item.place, &result.observation);
                 }
-                Output::Ended { result: Box::new(result), problem }
+                ProbeEnd::Ended { result: Box::new(result), problem }
             }
-            Err(error) => Output::Broken(Box::new(error)),
+            Err(error) => ProbeEnd::Broken(Box::new(error)),
         }
     }
 
-    fn problem(&self, output: &Output) -> Option<Problem> {
+    fn problem(&self, output: &ProbeEnd) -> Option<Problem> {
         match output {
-            Output::Ended { problem, .. } => *problem,
-            Output::Broken(error) => match error.as_ref() {
+            ProbeEnd::Ended { problem, .. } => *problem,
+            ProbeEnd::Broken(error) => match error.as_ref() {
                 ProbeError::Execute(error) => error.problem(),
                 _ => None,
             },
-            Output::Unwanted | Output::OverBudget(_) => None,
+            ProbeEnd::Unwanted | ProbeEnd::OverBudget(_) => None,
         }
     }
 }
 
-type Made = Result<(ProbeResult, Option<Problem>), ProbeError>;
+type AttemptResult = Result<(ProbeResult, Option<Problem>), ProbeError>;
 
 impl ProbeWork {
     async fn ask_agent(
@@ -113,7 +113,7 @@ impl ProbeWork {
         task: &AgentTask,
         number: u32,
         cancel: &CancellationToken,
-    ) -> Made {
+    ) -> AttemptResult {
         tracing::info!(probe = %spec.id, run = spec.run, attempt = number, "probe starts");
         let attempt = Attempt { task, number, outputs: None };
         let run = self.prober.executor().attempt(attempt, cancel, &mut |_| ()).await?;
@@ -129,7 +129,12 @@ impl ProbeWork {
         Ok((result, run.problem()))
     }
 
-    async fn ask_model(&self, spec: &ProbeSpec, ask: &ApiAsk, cancel: &CancellationToken) -> Made {
+    async fn ask_model(
+        &self,
+        spec: &ProbeSpec,
+        ask: &ApiAsk,
+        cancel: &CancellationToken,
+    ) -> AttemptResult {
         let model = self.prober.model(&ask.model)?;
         let request = ask.request();
         let started = Instant::now();

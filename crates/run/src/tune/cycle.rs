@@ -9,10 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::improver::Improver;
 use super::join::joined;
-use super::measure::{Basis, MeasureError, RoundFile, Taken};
-use super::stop::StopReason;
-use super::trial::{Trial, split_of};
-use super::tuning::{TuneError, TuneEvent, Tuned, Tuning};
+use super::measure::{Basis, MeasureError, RoundFile, RoundReport};
+use super::tuning::{StopReason, Trial, TuneError, TuneEvent, TuneResult, Tuning, split_of};
 use crate::now;
 use crate::probe::{ProbeEvent, Spending};
 
@@ -20,7 +18,7 @@ pub async fn tune(
     tuning: Tuning<'_>,
     cancel: &CancellationToken,
     on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
-) -> Result<Tuned, TuneError> {
+) -> Result<TuneResult, TuneError> {
     let mut cycle = Cycle::new(tuning);
     let (description, queries) = (cycle.tuning.description, cycle.tuning.queries);
     let first = cycle.measure(1, description, queries, cancel, on_event).await?;
@@ -197,7 +195,7 @@ impl<'t> Cycle<'t> {
             Trial::Whole => all,
             Trial::TrainingFirst => train.as_slice(),
         };
-        let mut chosen: Option<(Score, Taken)> = None;
+        let mut chosen: Option<(Score, RoundReport)> = None;
         for description in &proposed {
             let taken = match self.sample(number, description, tried_on, cancel, on_event).await? {
                 Ok(taken) => taken,
@@ -235,7 +233,7 @@ impl<'t> Cycle<'t> {
         queries: &[LabelledQuery],
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
-    ) -> Result<Result<Taken, StopReason>, TuneError> {
+    ) -> Result<Result<RoundReport, StopReason>, TuneError> {
         let taken = match self.measure(number, description, queries, cancel, on_event).await {
             Ok(taken) => taken,
             Err(MeasureError::Cancelled) => return Ok(Err(StopReason::Interrupted)),
@@ -259,7 +257,7 @@ impl<'t> Cycle<'t> {
         queries: &[LabelledQuery],
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
-    ) -> Result<Taken, MeasureError> {
+    ) -> Result<RoundReport, MeasureError> {
         on_event(TuneEvent::Measuring { round, description });
         let mut watch = |event: ProbeEvent<'_>| on_event(TuneEvent::Probe(event));
         let measure = self.tuning.measure;
@@ -279,7 +277,7 @@ impl<'t> Cycle<'t> {
     fn take(
         &mut self,
         number: u64,
-        taken: Taken,
+        taken: RoundReport,
         adoption: Adoption,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<(), TuneError> {
@@ -344,10 +342,10 @@ impl<'t> Cycle<'t> {
         }
     }
 
-    fn finish(self, stop: StopReason) -> Result<Tuned, TuneError> {
+    fn finish(self, stop: StopReason) -> Result<TuneResult, TuneError> {
         let summary = self.summary(&stop);
         self.write(&summary)?;
-        Ok(Tuned { summary, reports: self.reports, split: self.split, stop })
+        Ok(TuneResult { summary, reports: self.reports, split: self.split, stop })
     }
 }
 

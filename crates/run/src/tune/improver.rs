@@ -6,7 +6,7 @@ use skillgauge_core::tune::{Improve, candidate, prompt};
 use skillgauge_format::AnswerSchema;
 use tokio_util::sync::CancellationToken;
 
-use super::stop::StopReason;
+use super::tuning::StopReason;
 use crate::ask_once::{self, Unanswered, cost_of};
 use crate::budget::Budget;
 use crate::model::{Failure, Model, Purpose, Request, Response};
@@ -32,7 +32,7 @@ fn schema() -> Value {
 
 /// A proposal, and what asking for it cost.
 #[derive(Debug)]
-pub(super) struct Proposed {
+pub(super) struct Proposal {
     /// The description; none when nothing usable was proposed.
     pub(super) description: Option<String>,
     /// What was proposed last and cannot be used.
@@ -49,7 +49,7 @@ pub(super) struct Improver<'i> {
 
 impl Improver<'_> {
     /// One proposal. Nothing of `improve` is more than the training part.
-    pub(super) async fn propose(&mut self, improve: &Improve<'_>) -> Result<Proposed, StopReason> {
+    pub(super) async fn propose(&mut self, improve: &Improve<'_>) -> Result<Proposal, StopReason> {
         let schema = AnswerSchema::new("description", schema())
             .map_err(|error| StopReason::Improver { message: error.to_string() })?;
         let mut request =
@@ -62,14 +62,14 @@ impl Improver<'_> {
         for _ in 0..2 {
             let answer = self.ask(&request).await?;
             match candidate::check(&answer.description, queries(), &tried) {
-                Ok(description) => return Ok(Proposed { description: Some(description), refused }),
+                Ok(description) => return Ok(Proposal { description: Some(description), refused }),
                 Err(rejections) => {
                     request = request.and(prompt::send_back(&answer.description, &rejections));
                     refused = Some(candidate::normal(&answer.description));
                 }
             }
         }
-        Ok(Proposed { description: None, refused })
+        Ok(Proposal { description: None, refused })
     }
 
     async fn ask(&mut self, request: &Request) -> Result<Answer, StopReason> {

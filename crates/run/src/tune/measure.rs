@@ -28,7 +28,8 @@ pub trait Measure: Send + Sync {
     ) -> Measuring<'m>;
 }
 
-pub type Measuring<'m> = Pin<Box<dyn Future<Output = Result<Taken, MeasureError>> + Send + 'm>>;
+pub type Measuring<'m> =
+    Pin<Box<dyn Future<Output = Result<RoundReport, MeasureError>> + Send + 'm>>;
 
 /// How it is found out how a description does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub enum Basis {
 }
 
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct RoundReport {
     /// What the loop works with.
     pub report: TriggerReport,
     /// What is kept of the round: a measured report, or an estimate as what it is.
@@ -94,7 +95,7 @@ impl Measure for ProbeMeasure {
             let measured =
                 probe::measure(&self.prober, &measurement, queries, cancel, on_event).await;
             match measured {
-                Ok(measured) => Ok(Taken {
+                Ok(measured) => Ok(RoundReport {
                     file: RoundFile::Report(Box::new(measured.report.clone())),
                     report: measured.report,
                     shortfall: measured.shortfall.map(|shortfall| shortfall.reason),
@@ -138,7 +139,7 @@ impl Measure for EstimateMeasure {
                 queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
             let set = TriggerSet::List(items.collect());
             let estimate = estimate(&skill, &self.neighbours, &set, self.settings);
-            Ok(Taken {
+            Ok(RoundReport {
                 report: as_report(&estimate),
                 file: RoundFile::Estimate(Box::new(estimate)),
                 shortfall: None,

@@ -15,18 +15,12 @@ mod cycle;
 mod improver;
 mod join;
 mod measure;
-mod proposals;
-mod stop;
 mod store;
-mod trial;
 mod tuning;
 
 pub use cycle::tune;
 pub use measure::{
-    Basis, EstimateMeasure, Measure, MeasureError, Measuring, ProbeMeasure, RoundFile, Taken,
+    Basis, EstimateMeasure, Measure, MeasureError, Measuring, ProbeMeasure, RoundFile, RoundReport,
 };
-pub use proposals::Proposals;
-pub use stop::StopReason;
-pub use store::{Store, StoreError};
-pub use trial::planned;
-pub use tuning::{TuneError, TuneEvent, TuneSettings, Tuned, Tuning};
+pub use store::{Proposals, Store};
+pub use tuning::{StopReason, TuneError, TuneEvent, TuneResult, TuneSettings, Tuning, planned};

@@ -1,15 +1,17 @@
-//! What a loop works on and with, what it tells while it goes on, and what comes of it.
+//! What a loop works on and with, what it tells while it goes on, why it ends, and what comes of it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use skillgauge_core::trigger::LabelledQuery;
-use skillgauge_core::tune::Split;
-use skillgauge_format::trigger::{ImprovementHistory, LoopIteration, LoopSummary, TriggerReport};
+use skillgauge_core::tune::{Split, split};
+use skillgauge_core::workspace::WorkspaceError;
+use skillgauge_format::trigger::{
+    ImprovementHistory, LoopIteration, LoopSummary, Query, TriggerReport,
+};
 
 use super::measure::{Measure, MeasureError};
-use super::proposals::Proposals;
-use super::stop::StopReason;
-use super::store::{Store, StoreError};
+use super::store::{Proposals, Store};
 use crate::budget::Budget;
 use crate::model::Model;
 use crate::probe::ProbeEvent;
@@ -50,7 +52,7 @@ pub struct Tuning<'t> {
 
 /// What came of a loop.
 #[derive(Clone, Debug)]
-pub struct Tuned {
+pub struct TuneResult {
     /// The summary, as it was written.
     pub summary: LoopSummary,
     /// The reports of the iterations.
@@ -68,7 +70,7 @@ pub enum TuneError {
     Measure(#[from] MeasureError),
     /// A file cannot be written.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] WorkspaceError),
 }
 
 /// What happens while a loop goes on.
@@ -91,4 +93,105 @@ pub enum TuneEvent<'e> {
     NothingUsable {
         round: u64,
     },
+}
+
+/// Why a loop ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StopReason {
+    /// The description is as good as was asked for, on the training queries.
+    TargetReached {
+        /// The share of training queries that had to pass.
+        target: f64,
+    },
+    RoundsUsed {
+        rounds: u32,
+    },
+    /// No training query failed that was measured, so there is nothing to learn from.
+    NothingToLearn,
+    /// A limit on calls or cost.
+    Limit {
+        limit: String,
+    },
+    /// The improver did not answer.
+    Improver {
+        message: String,
+    },
+    Measurement {
+        message: String,
+    },
+    Interrupted,
+}
+
+impl StopReason {
+    /// Whether the loop was stopped before its end.
+    pub fn is_early(&self) -> bool {
+        match self {
+            Self::TargetReached { .. } | Self::RoundsUsed { .. } | Self::NothingToLearn => false,
+            Self::Limit { .. }
+            | Self::Improver { .. }
+            | Self::Measurement { .. }
+            | Self::Interrupted => true,
+        }
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TargetReached { target } => {
+                write!(f, "the target of {:.0} % on the training queries is reached", 100.0 * target)
+            }
+            Self::RoundsUsed { rounds: 1 } => f.write_str("the one round is used"),
+            Self::RoundsUsed { rounds } => write!(f, "all {rounds} rounds are used"),
+            Self::NothingToLearn => {
+                f.write_str("the training queries that failed could not be measured, so there is nothing to learn from")
+            }
+            Self::Limit { limit } => f.write_str(limit),
+            Self::Improver { message } => write!(f, "the improver did not answer: {message}"),
+            Self::Measurement { message } => write!(f, "a measurement broke: {message}"),
+            Self::Interrupted => f.write_str("it was interrupted"),
+        }
+    }
+}
+
+/// The most calls that a loop makes when nothing has to be tried again: of probes, and of the improver.
+pub fn planned(settings: &TuneSettings, queries: &[LabelledQuery], runs: u32) -> (u64, u64) {
+    let calls = |queries: usize| crate::probe::planned_calls(queries, runs) as u64;
+    let (rounds, candidates) = (u64::from(settings.rounds), u64::from(settings.candidates.max(1)));
+    let split = split_of(queries, settings);
+    let round = match Trial::of(candidates, &split) {
+        Trial::Whole => candidates.saturating_mul(calls(queries.len())),
+        Trial::TrainingFirst => {
+            candidates.saturating_mul(calls(split.train.len())) + calls(split.test.len())
+        }
+    };
+    let probes = calls(queries.len()).saturating_add(rounds.saturating_mul(round));
+    (probes, rounds.saturating_mul(candidates).saturating_mul(2))
+}
+
+pub(super) fn split_of(queries: &[LabelledQuery], settings: &TuneSettings) -> Split {
+    let mut plain: Vec<Query<'_>> = Vec::with_capacity(queries.len());
+    for LabelledQuery { text, should_trigger, .. } in queries {
+        plain.push(Query { text, should_trigger: *should_trigger });
+    }
+    split(&plain, settings.holdout, settings.seed)
+}
+
+/// How the proposals of a round are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// Each on all queries: there is nothing to choose, or nothing held out.
+    Whole,
+    /// Each on the training queries; then the best of them on those that are held out, which had no say.
+    TrainingFirst,
+}
+
+impl Trial {
+    pub(super) fn of(proposals: u64, split: &Split) -> Self {
+        if proposals > 1 && !split.test.is_empty() && !split.train.is_empty() {
+            Self::TrainingFirst
+        } else {
+            Self::Whole
+        }
+    }
 }

@@ -9,17 +9,18 @@ use skillgauge_format::transcript::Transcript;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
+use super::super::adapter::{Exit, InstalledSkill};
 use super::super::isolation::Isolation;
 use super::super::locate::Located;
 use super::super::login;
-use super::super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin, RunTiming, millis};
+use super::super::run::{RunNote, millis};
 use super::super::scrub::{Held, Scrubber};
 use super::call::{self, Call};
-use super::tape::Tape;
+use super::tape::{AttemptFacts, SeenAgent};
 use super::{Attempt, ExecuteError, ExecutorSettings, OnProgress, take_line};
 use crate::cassette::Mode;
 use crate::outputs::{CollectLimits, Outputs, Snapshot, collect};
-use crate::process::{self, Ended, Flow};
+use crate::process::{self, Flow};
 
 /// The most that is recorded of outputs: a recording is kept in version control.
 const RECORDED_BYTES: u64 = 32 << 20;
@@ -36,12 +37,19 @@ struct Ready {
     before: Option<Snapshot>,
 }
 
+/// One attempt with what was recorded of its standard output, line by line.
+pub(super) struct LiveAttempt {
+    pub(super) facts: AttemptFacts,
+    pub(super) transcript: Transcript,
+    pub(super) lines: Vec<String>,
+}
+
 impl Live<'_> {
     pub(super) async fn run(
         self,
         cancel: &CancellationToken,
         on_progress: OnProgress<'_>,
-    ) -> Result<(AgentRun, Tape), ExecuteError> {
+    ) -> Result<LiveAttempt, ExecuteError> {
         let (started, clock) = (SystemTime::now(), Instant::now());
         let task = self.attempt.task;
         let descriptor = &self.located.descriptor;
@@ -50,11 +58,25 @@ impl Live<'_> {
         let ready = self.prepare(logins.clone()).await?;
         let call = Call::new(&self.located, task, environment, &logins, &ready.place.folders);
         let scrubber = Arc::new(Scrubber::new(&call.secrets, &ready.place.folders.root));
-        let mut tape = self.blank_tape(&ready, &call, &scrubber);
-
+        let mut notes = call::notes(task, descriptor, environment);
+        notes.extend(ready.place.notes.iter().cloned());
+        let skills = ready
+            .place
+            .skills
+            .iter()
+            .map(|skill| InstalledSkill { folder: scrubber.text(&skill.folder), ..skill.clone() });
+        let seen = SeenAgent {
+            agent: descriptor.name.clone(),
+            adapter: descriptor.adapter.name.to_owned(),
+            agent_version: self.located.version.clone(),
+            skillgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: task.model.clone(),
+            call: call.record.clone(),
+            skills: skills.collect(),
+        };
         let agent = &descriptor.name;
         tracing::info!(%agent, command = command_line(&call, &scrubber), "agent starts");
-        let mut reader = descriptor.adapter.open(tape.context());
+        let mut reader = descriptor.adapter.open(seen.context());
         let mut lines = Vec::new();
         let is_recorded = matches!(self.settings.cassette.mode(), Mode::Record(_));
         let on_line = |line: &[u8]| -> Flow {
@@ -68,21 +90,39 @@ impl Live<'_> {
         let ended =
             process::run(&self.settings.guard, &call.command, &call.limits, cancel, on_line)
                 .await?;
-        tape.lines = lines;
-        tape.add_end(&ended, &scrubber);
-        tracing::info!(%agent, exit = ?tape.exit, seconds = clock.elapsed().as_secs_f64(), "agent ended");
-        if !tape.stderr.is_empty() {
-            tracing::debug!(%agent, stderr = tape.stderr, "agent complained");
+        let exit = Exit { status: Some(ended.status), stderr: scrubber.text(&ended.stderr.text()) };
+        tracing::info!(%agent, exit = ?ended.status, seconds = clock.elapsed().as_secs_f64(), "agent ended");
+        if !exit.stderr.is_empty() {
+            tracing::debug!(%agent, stderr = exit.stderr, "agent complained");
         }
-        self.finish(ready, &mut tape, &scrubber).await?;
-        tape.started = timestamp(started).to_string();
-        tape.total_ms = millis(clock.elapsed());
-        tape.ended = timestamp(started + clock.elapsed()).to_string();
-        let (transcript, held) = scrubber.transcript(reader.finish(tape.exit()));
+        notes.extend(ended.stdout.note().map(|text| RunNote::OutputCut { text }));
+        if ended.stragglers > 0 {
+            notes.push(RunNote::Stragglers { count: ended.stragglers });
+        }
+        if ended.survivors > 0 {
+            notes.push(RunNote::Survivors { count: ended.survivors });
+        }
+        let outputs = self.finish(ready, &mut notes, &scrubber).await?;
+        let total = clock.elapsed();
+        let (transcript, held) = scrubber.transcript(reader.finish(exit.clone()));
         if held == Held::Secret {
-            tape.notes.push(RunNote::NotRecorded);
+            notes.push(RunNote::NotRecorded);
         }
-        Ok((tape.clone_without_content().into_run(transcript), tape))
+        let facts = AttemptFacts {
+            seen,
+            started: timestamp(started).to_string(),
+            ended: timestamp(started + total).to_string(),
+            total_ms: millis(total),
+            agent_started: timestamp(ended.started).to_string(),
+            agent_ms: millis(ended.duration),
+            peak_rss: ended.usage.map(|usage| usage.peak_rss),
+            cpu_ms: ended.usage.map(|usage| millis(usage.cpu)),
+            exit: ended.status,
+            stderr: exit.stderr,
+            notes,
+            outputs,
+        };
+        Ok(LiveAttempt { facts, transcript, lines })
     }
 
     async fn prepare(&self, logins: Vec<login::LoginEntry>) -> Result<Ready, ExecuteError> {
@@ -98,46 +138,13 @@ impl Live<'_> {
         ready.await?
     }
 
-    fn blank_tape(&self, ready: &Ready, call: &Call, scrubber: &Scrubber) -> Tape {
-        let task = self.attempt.task;
-        let descriptor = &self.located.descriptor;
-        let mut notes = call::notes(task, descriptor, &self.settings.environment);
-        notes.extend(ready.place.notes.iter().cloned());
-        let mut skills = ready.place.skills.clone();
-        for skill in &mut skills {
-            skill.folder = scrubber.text(&skill.folder);
-        }
-        Tape {
-            agent: descriptor.name.clone(),
-            adapter: descriptor.adapter.name.to_owned(),
-            agent_version: self.located.version.clone(),
-            skillgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: task.model.clone(),
-            call: call.record.clone(),
-            skills,
-            started: String::new(),
-            ended: String::new(),
-            total_ms: 0,
-            agent_started: String::new(),
-            agent_ms: 0,
-            peak_rss: None,
-            cpu_ms: None,
-            exit: skillgauge_format::transcript::ExitStatus::default(),
-            stderr: String::new(),
-            notes,
-            outputs: Outputs::default(),
-            files: Vec::new(),
-            lines: Vec::new(),
-        }
-    }
-
     /// Collects what the agent produced, and removes the private place.
     async fn finish(
         &self,
         ready: Ready,
-        tape: &mut Tape,
+        notes: &mut Vec<RunNote>,
         scrubber: &Arc<Scrubber>,
-    ) -> Result<(), ExecuteError> {
+    ) -> Result<Outputs, ExecuteError> {
         let outputs = self.attempt.outputs.map(ToOwned::to_owned);
         let limits = match self.settings.cassette.mode() {
             Mode::Record(_) => CollectLimits {
@@ -167,71 +174,9 @@ impl Live<'_> {
             }
             Ok::<_, ExecuteError>((found, notes))
         });
-        let (found, notes) = done.await??;
-        tape.outputs = found;
-        tape.notes.extend(notes);
-        Ok(())
-    }
-}
-
-impl Tape {
-    fn add_end(&mut self, ended: &Ended, scrubber: &Scrubber) {
-        self.exit = ended.status;
-        self.stderr = scrubber.text(&ended.stderr.text());
-        self.agent_started = timestamp(ended.started).to_string();
-        self.agent_ms = millis(ended.duration);
-        self.peak_rss = ended.usage.map(|usage| usage.peak_rss);
-        self.cpu_ms = ended.usage.map(|usage| millis(usage.cpu));
-        self.notes.extend(ended.stdout.note().map(|text| RunNote::OutputCut { text }));
-        if ended.stragglers > 0 {
-            self.notes.push(RunNote::Stragglers { count: ended.stragglers });
-        }
-        if ended.survivors > 0 {
-            self.notes.push(RunNote::Survivors { count: ended.survivors });
-        }
-    }
-
-    /// The same without lines and files: what a run is made of.
-    fn clone_without_content(&mut self) -> Self {
-        let (lines, files) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.files));
-        let clone = self.clone();
-        (self.lines, self.files) = (lines, files);
-        clone
-    }
-
-    /// The run that this tape tells of.
-    pub(super) fn into_run(self, transcript: Transcript) -> AgentRun {
-        let record = AttemptRecord {
-            delay_ms: 0,
-            started: self.agent_started,
-            duration_ms: self.agent_ms,
-            outcome: transcript.outcome(),
-            reason: transcript.end.reason,
-            message: transcript.end.message.clone(),
-            peak_rss: self.peak_rss,
-            cpu_ms: self.cpu_ms,
-        };
-        let timing = RunTiming {
-            started: self.started,
-            ended: self.ended,
-            total_ms: self.total_ms,
-            agent_ms: self.agent_ms,
-            all_agents_ms: self.agent_ms,
-            waited_ms: 0,
-            overhead_ms: self.total_ms.saturating_sub(self.agent_ms),
-        };
-        AgentRun {
-            transcript,
-            outputs: self.outputs,
-            timing,
-            attempts: vec![record],
-            agent_version: self.agent_version,
-            skillgauge_version: self.skillgauge_version,
-            call: self.call,
-            stderr: self.stderr,
-            notes: self.notes,
-            origin: RunOrigin::Live,
-        }
+        let (found, more) = done.await??;
+        notes.extend(more);
+        Ok(found)
     }
 }
 

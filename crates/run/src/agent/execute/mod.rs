@@ -23,7 +23,7 @@ use std::time::Duration;
 use skillgauge_format::transcript::{Event, EventKind, SkillState, names_skill};
 use tokio_util::sync::CancellationToken;
 
-use super::adapter::{Adapter, adapter};
+use super::adapter::{Adapter, Exit, adapter};
 use super::auto::AUTO;
 use super::locate::{Located, Search};
 use super::registry::Registry;
@@ -36,8 +36,8 @@ use crate::pool::RetryRules;
 use crate::process::{Flow, Guard};
 pub(crate) use call::described;
 pub use error::ExecuteError;
-use live::Live;
-use tape::{Tape, TapeRequest, TapedFile, Wanted};
+use live::{Live, LiveAttempt};
+use tape::{OutputPolicy, Tape, TapeRequest, TapedFile};
 
 /// What of a prompt names it in a cassette.
 const TITLE: usize = 120;
@@ -158,7 +158,8 @@ impl Executor {
         on_progress(Progress::AttemptStarted(attempt.number));
         clear_outputs(&attempt)?;
         let cassette = &self.settings.cassette;
-        let wanted = if attempt.outputs.is_some() { Wanted::Kept } else { Wanted::Ignored };
+        let wanted =
+            if attempt.outputs.is_some() { OutputPolicy::Kept } else { OutputPolicy::Ignored };
         let request = TapeRequest::new(attempt.task, attempt.number, wanted);
         let title: String =
             attempt.task.prompt.lines().next().unwrap_or_default().chars().take(TITLE).collect();
@@ -176,18 +177,24 @@ impl Executor {
             places: &places,
         };
         let run = match cassette.mode() {
-            Mode::Off => self.live(&attempt, cancel, on_progress).await?.0,
+            Mode::Off => {
+                let live = self.live(&attempt, cancel, on_progress).await?;
+                live.facts.into_run(live.transcript)
+            }
             Mode::Record(_) => {
                 let asked = cassette.ask(&question)?;
-                let (run, mut tape) = self.live(&attempt, cancel, on_progress).await?;
-                if let Some(folder) = attempt.outputs {
-                    tape.files = TapedFile::read_all(&tape.outputs, folder)?;
-                }
+                let live = self.live(&attempt, cancel, on_progress).await?;
+                let LiveAttempt { facts, transcript, lines } = live;
+                let files = match attempt.outputs {
+                    Some(folder) => TapedFile::read_all(&facts.outputs, folder)?,
+                    None => Vec::new(),
+                };
+                let tape = Tape { facts, files, lines };
                 // An attempt that was stopped by somebody is nothing worth keeping.
-                if !cancel.is_cancelled() && !tape.notes.contains(&RunNote::NotRecorded) {
+                if !cancel.is_cancelled() && !tape.facts.notes.contains(&RunNote::NotRecorded) {
                     cassette.record(&asked, &tape)?;
                 }
-                run
+                tape.facts.into_run(transcript)
             }
             Mode::Replay(_) => {
                 let heard = cassette.replay(&cassette.ask(&question)?)?;
@@ -205,7 +212,7 @@ impl Executor {
         attempt: &Attempt<'_>,
         cancel: &CancellationToken,
         on_progress: OnProgress<'_>,
-    ) -> Result<(AgentRun, Tape), ExecuteError> {
+    ) -> Result<LiveAttempt, ExecuteError> {
         let located = self.locate(attempt.task.agent.as_str()).await?;
         let live = Live { settings: &self.settings, located, attempt: *attempt };
         live.run(cancel, on_progress).await
@@ -279,20 +286,21 @@ fn replayed(
             (response, RunOrigin::Replayed { entry, repeated })
         }
     };
-    let kind = adapter(&tape.adapter)
-        .ok_or_else(|| ExecuteError::NoAdapter { adapter: tape.adapter.clone() })?;
-    let mut reader = kind.open(tape.context());
-    for line in &tape.lines {
+    let Tape { facts, files, lines } = tape;
+    let kind = adapter(&facts.seen.adapter)
+        .ok_or_else(|| ExecuteError::NoAdapter { adapter: facts.seen.adapter.clone() })?;
+    let mut reader = kind.open(facts.seen.context());
+    for line in &lines {
         take_line(reader.as_mut(), line.as_bytes(), &attempt.task.stop, on_progress);
     }
     if let Some(folder) = attempt.outputs {
         fs_err::create_dir_all(folder)?;
-        for file in &tape.files {
+        for file in &files {
             file.write(folder)?;
         }
     }
-    let transcript = reader.finish(tape.exit());
-    Ok(AgentRun { origin, ..tape.into_run(transcript) })
+    let exit = Exit { status: Some(facts.exit), stderr: facts.stderr.clone() };
+    Ok(AgentRun { origin, ..facts.into_run(reader.finish(exit)) })
 }
 
 /// Hands a line on, and says whether what we want to know is proven now.

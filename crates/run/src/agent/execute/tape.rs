@@ -10,11 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use skillgauge_core::files::{ContentHash, normal};
-use skillgauge_format::transcript::ExitStatus;
+use skillgauge_format::transcript::{ExitStatus, Transcript};
 
-use super::super::adapter::{Context, Exit, InstalledSkill};
+use super::super::adapter::{Context, InstalledSkill};
 use super::super::descriptor::{AgentName, BundledSkills, Version};
-use super::super::run::{CallRecord, RunNote};
+use super::super::run::{AgentRun, AttemptRecord, CallRecord, RunNote, RunOrigin, RunTiming};
 use super::super::task::{AgentTask, StopCondition};
 use crate::outputs::{OutputPath, Outputs};
 
@@ -30,7 +30,7 @@ pub(super) struct TapeRequest<'t> {
     stop: &'t StopCondition,
     max_turns: Option<u32>,
     max_cost_usd: Option<f64>,
-    outputs: Wanted,
+    outputs: OutputPolicy,
     attempt: u32,
 }
 
@@ -51,13 +51,13 @@ struct InputRequest<'t> {
 /// Whether what the agent leaves behind is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Wanted {
+pub(super) enum OutputPolicy {
     Kept,
     Ignored,
 }
 
 impl<'t> TapeRequest<'t> {
-    pub(super) fn new(task: &'t AgentTask, attempt: u32, outputs: Wanted) -> Self {
+    pub(super) fn new(task: &'t AgentTask, attempt: u32, outputs: OutputPolicy) -> Self {
         let skills = task.skills.iter().map(|skill| SkillRequest {
             name: &skill.name,
             digest: &skill.digest,
@@ -83,18 +83,24 @@ impl<'t> TapeRequest<'t> {
     }
 }
 
-/// One attempt as it happened, without secrets and private paths.
+/// One attempt as a recording keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tape {
-    /// The agent that `auto` may have chosen.
-    pub(super) agent: AgentName,
-    pub(super) adapter: String,
-    pub(super) agent_version: Option<Version>,
-    pub(super) skillgauge_version: String,
-    pub(super) model: Option<String>,
-    pub(super) call: CallRecord,
-    /// As the agent saw them.
-    pub(super) skills: Vec<InstalledSkill>,
+    #[serde(flatten)]
+    pub(super) facts: AttemptFacts,
+    /// The files of the outputs.
+    #[serde(default)]
+    pub(super) files: Vec<TapedFile>,
+    /// Standard output.
+    #[serde(default)]
+    pub(super) lines: Vec<String>,
+}
+
+/// One attempt as it happened, without secrets and private paths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct AttemptFacts {
+    #[serde(flatten)]
+    pub(super) seen: SeenAgent,
     pub(super) started: String,
     pub(super) ended: String,
     pub(super) total_ms: u64,
@@ -106,15 +112,23 @@ pub(super) struct Tape {
     pub(super) stderr: String,
     pub(super) notes: Vec<RunNote>,
     pub(super) outputs: Outputs,
-    /// The files of `outputs`; filled only when it is recorded.
-    #[serde(default)]
-    pub(super) files: Vec<TapedFile>,
-    /// Standard output; filled only when it is recorded.
-    #[serde(default)]
-    pub(super) lines: Vec<String>,
 }
 
-impl Tape {
+/// Who was called, and how: what is known before it says anything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SeenAgent {
+    /// The agent that `auto` may have chosen.
+    pub(super) agent: AgentName,
+    pub(super) adapter: String,
+    pub(super) agent_version: Option<Version>,
+    pub(super) skillgauge_version: String,
+    pub(super) model: Option<String>,
+    pub(super) call: CallRecord,
+    /// The skills as the agent saw them.
+    pub(super) skills: Vec<InstalledSkill>,
+}
+
+impl SeenAgent {
     /// What an adapter needs to know beside the stream.
     pub(super) fn context(&self) -> Context {
         Context {
@@ -125,9 +139,41 @@ impl Tape {
             ..Context::default()
         }
     }
+}
 
-    pub(super) fn exit(&self) -> Exit {
-        Exit { status: Some(self.exit), stderr: self.stderr.clone() }
+impl AttemptFacts {
+    pub(super) fn into_run(self, transcript: Transcript) -> AgentRun {
+        let record = AttemptRecord {
+            delay_ms: 0,
+            started: self.agent_started,
+            duration_ms: self.agent_ms,
+            outcome: transcript.outcome(),
+            reason: transcript.end.reason,
+            message: transcript.end.message.clone(),
+            peak_rss: self.peak_rss,
+            cpu_ms: self.cpu_ms,
+        };
+        let timing = RunTiming {
+            started: self.started,
+            ended: self.ended,
+            total_ms: self.total_ms,
+            agent_ms: self.agent_ms,
+            all_agents_ms: self.agent_ms,
+            waited_ms: 0,
+            overhead_ms: self.total_ms.saturating_sub(self.agent_ms),
+        };
+        AgentRun {
+            transcript,
+            outputs: self.outputs,
+            timing,
+            attempts: vec![record],
+            agent_version: self.seen.agent_version,
+            skillgauge_version: self.seen.skillgauge_version,
+            call: self.seen.call,
+            stderr: self.stderr,
+            notes: self.notes,
+            origin: RunOrigin::Live,
+        }
     }
 }
 

@@ -13,9 +13,8 @@ use super::*;
 use crate::budget::Budget;
 use crate::model::{Answering, Manner, Model, ModelError, ModelName, Origin, Request, Response};
 use crate::tune::measure::{Measure, Measuring, RoundFile};
-use crate::tune::proposals::Proposals;
-use crate::tune::store::Store;
-use crate::tune::trial::planned;
+use crate::tune::planned;
+use crate::tune::store::{Proposals, Store};
 use crate::tune::tuning::TuneSettings;
 
 /// Triggers for every query that has a word of the description which begins with `w`.
@@ -65,7 +64,7 @@ impl Measure for Words {
                 });
             }
             let report = report(description, queries);
-            Ok(Taken {
+            Ok(RoundReport {
                 file: RoundFile::Report(Box::new(report.clone())),
                 report,
                 shortfall: (self.falls_short_at.is_some_and(|at| count >= at))
@@ -208,7 +207,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn go(self) -> Result<Tuned, TuneError> {
+    fn go(self) -> Result<TuneResult, TuneError> {
         let queries = queries();
         let store = self.folder.map(|folder| Store::open(folder, None).unwrap());
         let proposals = match &store {
@@ -235,7 +234,7 @@ impl<'r> Run<'r> {
     }
 }
 
-fn rounds(tuned: &Tuned) -> Vec<(u64, Option<bool>)> {
+fn rounds(tuned: &TuneResult) -> Vec<(u64, Option<bool>)> {
     tuned.summary.iterations.iter().map(|round| (round.round, round.adopted)).collect()
 }
 

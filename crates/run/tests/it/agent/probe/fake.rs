@@ -9,7 +9,7 @@ use skillgauge_run::agent::TaskSkill;
 use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::probe::{
-    EarlyStop, Kept, Measured, Measurement, ProbeError, ProbeEvent, measure,
+    EarlyStop, Measured, Measurement, ProbeError, ProbeEvent, Resume, measure,
 };
 use skillgauge_testkit::agent::{AgentScript, Failure, FailureKind, Finish, Step};
 use tokio_util::sync::CancellationToken;
@@ -143,11 +143,11 @@ fn what_was_measured_is_not_paid_for_again_unless_somebody_wants_that() {
     let first = stage.measure(&measurement, &QUERIES).unwrap();
     let again = stage.measure(&measurement, &QUERIES).unwrap();
     assert_eq!((starts(&stage), again.report), (5, first.report));
-    measurement.kept = Kept::Discarded;
+    measurement.kept = Resume::Nothing;
     stage.measure(&measurement, &QUERIES).unwrap();
     assert_eq!(starts(&stage), 10);
     // Another description is another measurement.
-    measurement.kept = Kept::Resumed;
+    measurement.kept = Resume::Earlier;
     measurement.skill = stage.skill().with_description("Something else");
     stage.measure(&measurement, &QUERIES).unwrap();
     assert_eq!(starts(&stage), 15);

@@ -16,8 +16,8 @@ use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::Access;
 use skillgauge_run::probe::{
-    Batch, EarlyStop, Kept, Measured, Measurement, ProbeError, ProbeResult, ProbeSpec, Prober,
-    ProberSettings, Probing, measure,
+    Batch, EarlyStop, Measured, Measurement, ProbeError, ProbeResult, ProbeSpec, Prober,
+    ProberSettings, Probing, Resume, measure,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +62,7 @@ impl Stage {
             threshold: 0.5,
             early_stop: EarlyStop::Off,
             journal: Some(self.path("project/csv-report-workspace/trigger")),
-            kept: Kept::Resumed,
+            kept: Resume::Earlier,
         }
     }
 
