@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::TaskSkill;
 use crate::probe::{
     Batch, Installed, Journal, ProbeError, ProbeEvent, ProbeResult, ProbeSpec, Prober, Probing,
-    Resume, Spending, control, listed,
+    Resume, control, listed,
 };
 
 /// What is routed between, and how.
@@ -36,14 +36,6 @@ pub struct Routing {
     pub kept: Resume,
 }
 
-/// A report, and what it cost.
-#[derive(Clone, Debug)]
-pub struct RouteResult {
-    pub report: RouteReport,
-    /// What all probes cost, those of an earlier call included.
-    pub spending: Spending,
-}
-
 impl Routing {
     /// How many calls are made when nothing has to be tried again.
     pub fn planned_calls(&self) -> u64 {
@@ -61,7 +53,7 @@ pub async fn route(
     routing: &Routing,
     cancel: &CancellationToken,
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
-) -> Result<RouteResult, ProbeError> {
+) -> Result<RouteReport, ProbeError> {
     let queries = route::plan(&routing.skills);
     let skills = &routing.installed;
     if skills.is_empty() {
@@ -78,10 +70,8 @@ pub async fn route(
     let journal = journal
         .map(|folder| Journal::open(folder, specs.iter().chain(&controls), routing.kept))
         .transpose()?;
-    let mut spending = Spending::default();
     for (spec, skill) in controls.iter().zip(&names) {
-        let passed = control(prober, spec, skill, journal.as_ref(), cancel, on_event).await?;
-        spending.add(&passed.spending);
+        control(prober, spec, skill, journal.as_ref(), cancel, on_event).await?;
     }
     let total = specs.len();
     let batch = Batch { specs, journal: journal.as_ref(), ..Batch::default() };
@@ -90,13 +80,12 @@ pub async fn route(
     if measured == 0 && total > 0 {
         return Err(ProbeError::Cancelled { measured, probes: total });
     }
-    spending.add(&Spending::sum(results.iter().flatten().map(|result| &result.spending)));
     let mut report = assemble(routing, &queries, &results);
     if measured < total {
         report.partial = Some(true);
         report.warnings.push(format!("{} of {total} probes were not made", total - measured));
     }
-    Ok(RouteResult { report, spending })
+    Ok(report)
 }
 
 fn assemble(

@@ -50,8 +50,8 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
         routed
     })?;
     match routed {
-        Ok(routed) => {
-            let code = conclude(args, &routed.report, printer)?;
+        Ok(report) => {
+            let code = conclude(args, &report, printer)?;
             let is_stopped = session.cancel.is_cancelled();
             Ok(if is_stopped { ExitCode::Interrupted } else { code })
         }

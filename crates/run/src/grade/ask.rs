@@ -6,7 +6,6 @@
 use serde::de::DeserializeOwned;
 use skillgauge_core::judge::grading::Votes;
 use skillgauge_core::judge::question::Question;
-use skillgauge_format::transcript::Usage;
 use tokio_util::sync::CancellationToken;
 
 use super::judge::{Caution, Judge};
@@ -23,7 +22,6 @@ const MOST_TOKENS: u32 = 32_000;
 pub(super) struct Ballot<A> {
     pub(super) votes: Votes<A>,
     pub(super) calls: u64,
-    pub(super) usage: Option<Usage>,
     pub(super) cost_usd: Option<f64>,
     pub(super) is_cancelled: bool,
     /// The judge, as it calls itself.
@@ -81,7 +79,7 @@ fn request(judge: &Judge, question: &Question) -> Request {
 
 impl<A: DeserializeOwned> Ballot<A> {
     fn take(&mut self, response: Response) {
-        self.count(response.attempts.len(), response.usage, response.cost_usd);
+        self.count(response.attempts.len(), response.cost_usd);
         self.answered_by = self.answered_by.take().or(response.model);
         let value = response.value.unwrap_or_default();
         match A::deserialize(value) {
@@ -97,7 +95,6 @@ impl<A> Ballot<A> {
         Self {
             votes,
             calls: 0,
-            usage: None,
             cost_usd: Some(0.0),
             is_cancelled: false,
             answered_by: None,
@@ -106,22 +103,12 @@ impl<A> Ballot<A> {
     }
 
     fn fail(&mut self, failure: &Failure) {
-        self.count(failure.attempts.len(), failure.usage, cost_of(failure));
+        self.count(failure.attempts.len(), cost_of(failure));
         self.votes.failures.push(failure.error.to_string());
     }
 
-    fn count(&mut self, attempts: usize, usage: Option<Usage>, cost: Option<f64>) {
+    fn count(&mut self, attempts: usize, cost: Option<f64>) {
         self.calls += attempts.max(1) as u64;
         self.cost_usd = self.cost_usd.zip(cost).map(|(one, other)| one + other);
-        if let Some(usage) = usage {
-            match &mut self.usage {
-                Some(total) => {
-                    total.add_tokens(&usage);
-                    total.requests =
-                        total.requests.zip(usage.requests).map(|(one, other)| one + other);
-                }
-                None => self.usage = Some(usage),
-            }
-        }
     }
 }

@@ -6,34 +6,20 @@ use skillgauge_core::judge::question;
 use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_format::part::Statement;
-use skillgauge_format::transcript::{Transcript, Usage};
+use skillgauge_format::transcript::Transcript;
 use skillgauge_format::trigger::BehaviourGrading;
 use tokio_util::sync::CancellationToken;
 
 use super::judge::{Caution, Judge};
 
-/// What became of a behaviour grading.
-#[derive(Clone, Debug)]
-pub struct BehaviourGraded {
-    /// The grading, or why there is none.
-    pub grading: Result<BehaviourGrading, String>,
-    /// How many calls of the judge were made.
-    pub calls: u64,
-    /// Their tokens; none when nobody counted.
-    pub usage: Option<Usage>,
-    /// What they cost in US dollars; none when that is not known.
-    pub cost_usd: Option<f64>,
-    /// What a reader should know before believing the grading.
-    pub cautions: Vec<Caution>,
-}
-
-/// Grades a transcript by assertions about it.
+/// Grades a transcript by assertions about it: the grading, or why there is none, and what a reader should know before
+/// believing it.
 pub async fn grade_behaviour(
     transcript: &Transcript,
     assertions: &[Statement],
     judge: &Judge,
     cancel: &CancellationToken,
-) -> BehaviourGraded {
+) -> (Result<BehaviourGrading, String>, Vec<Caution>) {
     let blind = Blind::default();
     let sources =
         Sources { transcript: Some(transcript), outputs: None, skill: None, blind: &blind };
@@ -55,11 +41,5 @@ pub async fn grade_behaviour(
         record.store(&mut grading.extra);
         grading
     });
-    BehaviourGraded {
-        grading,
-        calls: asked.calls,
-        usage: asked.usage,
-        cost_usd: asked.cost_usd,
-        cautions: asked.cautions,
-    }
+    (grading, asked.cautions)
 }

@@ -31,12 +31,12 @@ use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
 use skillgauge_format::cases::{CasesGrading, SuiteCase, Verdict};
 use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
-use skillgauge_format::transcript::{Transcript, Usage};
+use skillgauge_format::transcript::Transcript;
 use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
 
 use ask::Ballot;
-pub use behaviour::{BehaviourGraded, grade_behaviour};
+pub use behaviour::grade_behaviour;
 pub use evaluator::{
     Evaluator, GradeTask, GradedWhen, GradingSummary, NotGraded, OldSkill, Subject,
 };
@@ -99,8 +99,6 @@ pub struct Graded {
     pub judge_errors: Vec<String>,
     /// How many calls of the judge were made, repeated ones included.
     pub calls: u64,
-    /// Their tokens; none when nobody counted.
-    pub usage: Option<Usage>,
     /// What they cost in US dollars; none when that is not known.
     pub cost_usd: Option<f64>,
     /// Whether the gate kept it from the judge.
@@ -271,8 +269,8 @@ impl<A> Ballot<A> {
     }
 
     fn graded(self, file: Option<GradingFile>, judge_errors: Vec<String>) -> Graded {
-        let Self { calls, usage, cost_usd, cautions, .. } = self;
-        Graded { file, judge_errors, calls, usage, cost_usd, gated: false, cautions, timing: None }
+        let Self { calls, cost_usd, cautions, .. } = self;
+        Graded { file, judge_errors, calls, cost_usd, gated: false, cautions, timing: None }
     }
 
     fn cancelled(self) -> Graded {

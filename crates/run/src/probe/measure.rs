@@ -83,8 +83,6 @@ pub enum EarlyStop {
 #[derive(Clone, Debug)]
 pub struct Measured {
     pub report: TriggerReport,
-    /// The results of each query, in the order of the queries.
-    pub results: Vec<Vec<ProbeResult>>,
     /// Why it is not all that was asked for, if it is not.
     pub shortfall: Option<Shortfall>,
 }
@@ -180,7 +178,7 @@ pub async fn measure(
     let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref())?;
     report.listing = Some(listing);
     tell_offer(&mut report, installed.offering.as_ref());
-    Ok(Measured { report, results, shortfall })
+    Ok(Measured { report, shortfall })
 }
 
 /// Skills that are installed together, and who is asked.

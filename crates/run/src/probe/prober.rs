@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use skillgauge_core::trigger::Observation;
-use skillgauge_format::transcript::{Outcome, Reason};
+use skillgauge_format::transcript::Outcome;
 use tokio_util::sync::CancellationToken;
 
 use super::error::ProbeError;
@@ -270,7 +270,7 @@ fn take(
             {
                 journal.keep(&result)?;
             }
-            if is_hopeless(result.observation.reason) {
+            if result.observation.reason.stops_all() {
                 let words = result.observation.message.as_deref().unwrap_or_default();
                 let reason = result.observation.reason;
                 ran.stopped.get_or_insert_with(|| Halt::Hopeless(format!("{reason}: {words}")));
@@ -283,17 +283,4 @@ fn take(
         }
     }
     Ok(())
-}
-
-/// Whether the next probe would end in the same way, whatever it asks.
-fn is_hopeless(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::UsageLimit
-            | Reason::SpendLimit
-            | Reason::Authentication
-            | Reason::NotLoggedIn
-            | Reason::Billing
-            | Reason::ModelNotFound
-    )
 }

@@ -30,11 +30,11 @@ pub(super) fn run(
     let transcript = read_transcript(transcript, args.agent.as_deref())?;
     let judge = judge::open(session, args.judge.as_deref(), None, args.judge_votes)?;
     let work = grade_behaviour(&transcript, &assertions, &judge, &session.cancel);
-    let graded = session.block_on(printer, work)?;
-    for warning in &graded.cautions {
+    let (grading, cautions) = session.block_on(printer, work)?;
+    for warning in &cautions {
         printer.say(&format!("warning: {warning}"));
     }
-    let grading = match graded.grading {
+    let grading = match grading {
         Ok(grading) => grading,
         Err(_) if session.cancel.is_cancelled() => return Ok(ExitCode::Interrupted),
         Err(reason) => {

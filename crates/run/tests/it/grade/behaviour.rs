@@ -25,8 +25,9 @@ async fn assertions_about_any_transcript_are_judged() {
     let assertions = [Statement::from("It wrote a report"), Statement::from("It asked before")];
     let server = serve(vec![answer()]);
     let judge = judge(&server, 1);
-    let graded = grade_behaviour(&transcript, &assertions, &judge, &CancellationToken::new()).await;
-    let grading = graded.grading.unwrap();
+    let (graded, _) =
+        grade_behaviour(&transcript, &assertions, &judge, &CancellationToken::new()).await;
+    let grading = graded.unwrap();
     let text = write::to_text(&grading).unwrap();
     let problems = Kind::BehaviourGrading.check(text.as_bytes());
     assert!(problems.list().is_empty(), "{problems}\n{text}");
@@ -49,12 +50,12 @@ async fn a_bad_answer_is_no_grading() {
     let stored = StoredRun::read(shop.run("eval-1/with_skill/run-1")).unwrap();
     let bad = json!({"summary": "fine"});
     let server = serve(vec![bad.clone(), bad]);
-    let graded = grade_behaviour(
+    let (graded, _) = grade_behaviour(
         &stored.transcript.unwrap(),
         &[Statement::from("x")],
         &judge(&server, 1),
         &CancellationToken::new(),
     )
     .await;
-    assert!(graded.grading.unwrap_err().contains("no answer that can be used"));
+    assert!(graded.unwrap_err().contains("no answer that can be used"));
 }

@@ -23,7 +23,6 @@ async fn a_stored_run_is_graded_from_its_folder_alone() {
     assert_eq!((graded.calls, graded.judge_errors.len()), (1, 0));
     // A server of one's own has no known price.
     assert_eq!(graded.cost_usd, None);
-    assert!(graded.usage.unwrap().output_tokens > 0);
     let mut grading = checked(&graded);
     // The answer of the scripted service decides it; its digest is that of the template.
     grading["grader"]["template"]["digest"] = json!("[digest]");
