@@ -60,9 +60,8 @@ impl RealAgent {
                 json!({"file_path": format!("{{{{cwd}}}}/{path}"), "content": format!("{line}\n")}),
             ),
             Self::Codex => {
-                let patch =
-                    format!("*** Begin Patch\n*** Add File: {path}\n+{line}\n*** End Patch");
-                Reply::tool("apply_patch", patch.into())
+                let text = format!("*** Begin Patch\n*** Add File: {path}\n+{line}\n*** End Patch");
+                Reply::tool("apply_patch", text.into())
             }
         }
     }

@@ -68,7 +68,7 @@ fn loads_the_skill_and_its_files_are_found(agent: RealAgent) -> Option<(RealStag
     assert_eq!(run.agent_version.as_ref().unwrap().to_string(), agent.version());
     assert_eq!(real.rules(), ["trigger", "shell", "write", "end"]);
     // The program itself, and not a launcher before it.
-    assert!(!run.call.program.ends_with("codex.js"), "{:?}", run.call.program);
+    assert!(!run.call.program.ends_with("codex.js"), "{}", run.call.program.display());
     // Files of a shell command are seen as well, and what the agent got is what we say it got.
     let files: Vec<String> = run.outputs.files.iter().map(|file| file.path.text()).collect();
     assert_eq!(files, ["count.txt", "env.txt", "report.md"]);
