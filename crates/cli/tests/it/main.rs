@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod agreement;
 mod bench;
 mod bench_agreement;
 mod check;
