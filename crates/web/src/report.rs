@@ -8,15 +8,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::{Value, context};
 use sha2::{Digest as _, Sha256};
+use skillgauge_core::tune::page::TunePage;
+use skillgauge_format::trigger::RouteReport;
 
-use crate::model::iteration::Iteration;
-use crate::model::trigger::Triggering;
-use crate::model::versions::Versions;
-use crate::model::{OpenError, Workspace};
-use crate::page::{
-    self, Links, Pair, RenderError, SCRIPT, STYLE, Target, Templates, cases, head, overview,
-    review, routing, trigger, tuning, versions,
-};
+use crate::page::{self, Pair, Part, RenderError, SCRIPT, STYLE, Scene, Target, Templates};
+use crate::versions::Versions;
+use crate::workspace::{OpenError, Workspace};
 
 /// When the file is larger than this, further transcripts and cases are left out and counted.
 const MAX_BYTES: usize = 40 << 20;
@@ -35,51 +32,54 @@ pub enum ReportError {
 /// The pages of a workspace as one HTML file.
 pub fn report(path: &Path) -> Result<String, ReportError> {
     let workspace = Workspace::open(path)?;
-    let key = workspace.newest().unwrap_or(crate::model::SELF).to_owned();
-    let iteration = workspace
-        .iteration(&key)
-        .unwrap_or_else(|| Iteration::read(workspace.root(), crate::model::SELF))
-        .with_statistics();
-    let previous = workspace.before(&key).and_then(|key| workspace.iteration(key));
-    let (triggering, known) =
-        (Triggering::read(workspace.root()), Versions::read(workspace.root()));
-    let links = Links::new(Target::File, &key);
+    let key = workspace.newest().to_owned();
+    let not_there = || OpenError::NotAFolder { path: path.to_owned() };
+    let scene = Scene::read(workspace, &key, Part::All, Target::File).ok_or_else(not_there)?;
+    let triggering = &scene.triggering;
+    let versions = page::versions(&Versions::read(scene.workspace.root()));
     let templates = Templates::new()?;
     let mut pages = Pages { templates: &templates, sections: Vec::new(), bytes: 0, left_out: 0 };
-    pages.add(
-        "overview",
-        "Overview",
-        "overview.html",
-        overview(&iteration, previous.as_ref(), &links),
-    )?;
-    pages.add("cases", "Cases", "cases.html", cases(&iteration, &links))?;
-    pages.add("trigger", "Trigger", "trigger.html", trigger(&triggering))?;
-    pages.add("routing", "Routing", "routing.html", routing(&triggering))?;
-    pages.add("tuning", "Tuning", "tuning.html", tuning(&triggering))?;
-    pages.add("versions", "Versions", "versions.html", versions(&known))?;
-    pages.add("review", "Review", "review.html", review(&iteration, 1, &links))?;
-    for case in &iteration.cases {
-        pages
-            .add_details("case.html", || page::case(&iteration, case, &Pair::default(), &links))?;
+    for (id, title, page) in [
+        ("overview", "Overview", page::overview(&scene)),
+        ("cases", "Cases", page::cases(&scene)),
+        ("trigger", "Trigger", page::trigger(triggering)),
+        ("routing", "Routing", page::routing(triggering)),
+        ("tuning", "Tuning", page::tuning(triggering)),
+        ("versions", "Versions", versions),
+        ("review", "Review", page::review(&scene, 1)),
+    ] {
+        pages.add(id, title, &format!("{id}.html"), page)?;
     }
-    for (case, run) in
-        iteration.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)))
-    {
-        pages.add_details("transcript.html", || {
-            page::transcript(&iteration, (case, run), 1, &links)
-        })?;
+    for case in &scene.iteration.cases {
+        pages.add_details("case.html", || page::case(&scene, case, &Pair::default()))?;
     }
-    let head = head(&workspace, &iteration, (&triggering, &known, None), &links, "overview");
-    let values = context! {
-        head => head,
-        target => "file",
-        sections => pages.sections,
-        left_out => pages.left_out,
-        style => STYLE,
-        script => SCRIPT,
-        policy => policy(),
-    };
-    Ok(templates.render("report.html", values)?)
+    for case in &scene.iteration.cases {
+        for run in &case.runs {
+            pages.add_details("transcript.html", || page::transcript(&scene, (case, run), 1))?;
+        }
+    }
+    Ok(pages.finish(scene.head("overview", None))?)
+}
+
+/// The page of a loop that stands alone.
+pub fn tune_page(page: &TunePage) -> Result<String, RenderError> {
+    single(&page.skill_name, ("tuning", "Tuning"), page::tune(page))
+}
+
+/// The page of a route report that stands alone.
+pub fn route_page(report: &RouteReport) -> Result<String, RenderError> {
+    let names: Vec<&str> = report.skills.iter().map(|skill| skill.name.as_str()).collect();
+    single(&names.join(", "), ("routing", "Routing"), page::route(report))
+}
+
+fn single(skill: &str, (id, title): (&str, &str), page: Value) -> Result<String, RenderError> {
+    let templates = Templates::new()?;
+    let mut pages = Pages { templates: &templates, sections: Vec::new(), bytes: 0, left_out: 0 };
+    pages.add(id, title, &format!("{id}.html"), page)?;
+    let none: Vec<String> = Vec::new();
+    pages.finish(context! {
+        skill => skill, facts => none.clone(), pages => none.clone(), iterations => none, iteration => "-",
+    })
 }
 
 struct Pages<'t> {
@@ -119,10 +119,23 @@ impl Pages<'_> {
         let title = if template == "case.html" { text("name") } else { text("run") };
         self.add(&text("anchor"), &title, template, page)
     }
+
+    fn finish(self, head: Value) -> Result<String, RenderError> {
+        let values = context! {
+            head => head,
+            target => "file",
+            sections => self.sections,
+            left_out => self.left_out,
+            style => STYLE,
+            script => SCRIPT,
+            policy => policy(),
+        };
+        self.templates.render("report.html", values)
+    }
 }
 
 /// What the file may do: draw, and run our own script; nothing else, and nothing from elsewhere.
-pub(crate) fn policy() -> String {
+fn policy() -> String {
     let hash =
         |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(

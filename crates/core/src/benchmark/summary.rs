@@ -64,10 +64,9 @@ fn consistency(efficiency: &Spread) -> Option<Number> {
 
 fn dimensions(runs: &[&Run]) -> Option<IndexMap<String, Stats>> {
     let mut scores: IndexMap<&str, Vec<f64>> = IndexMap::new();
-    for (name, score) in
-        runs.iter().filter_map(|run| run.rubric.as_ref()).flat_map(|rubric| &rubric.scores)
+    for found in runs.iter().filter_map(|run| run.rubric.as_ref()).flat_map(|rubric| &rubric.scores)
     {
-        scores.entry(name).or_default().push(*score);
+        scores.entry(&found.dimension).or_default().push(found.score);
     }
     let stats: IndexMap<String, Stats> = scores
         .into_iter()

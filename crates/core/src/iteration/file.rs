@@ -32,6 +32,10 @@ impl Found<Vec<u8>> {
 }
 
 pub(super) fn read(path: &Path) -> Found<Vec<u8>> {
+    // Whoever made the folder may want a file of somebody else in a report.
+    if fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Found::Unusable("a link; links are not followed".to_owned());
+    }
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Found::Missing,

@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use skillgauge_format::Extra;
 use skillgauge_format::cases::PASSING_SCORE;
 use skillgauge_format::json::{Node, Number};
-use skillgauge_format::part::GradedExpectation;
+use skillgauge_format::part::{Claim, GradedExpectation};
 use skillgauge_format::write::rate;
 
 use super::file::{amount, text, whole, words};
@@ -30,8 +30,15 @@ pub struct Counts {
 pub struct Rubric {
     /// From 0 to 1.
     pub normalized: f64,
-    /// By dimension, from 1 to 5.
-    pub scores: Vec<(String, f64)>,
+    pub scores: Vec<DimensionScore>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct DimensionScore {
+    pub dimension: String,
+    /// From 1 to 5.
+    pub score: f64,
+    pub evidence: Option<String>,
 }
 
 /// One suggestion about the suite.
@@ -58,6 +65,7 @@ pub(super) struct Graded {
     pub(super) gate_passed: Option<bool>,
     pub(super) overall_score: Option<f64>,
     pub(super) suggestions: Vec<Suggestion>,
+    pub(super) claims: Vec<Claim>,
     pub(super) notes: Vec<String>,
     pub(super) seconds: Option<f64>,
     pub(super) tokens: Option<u64>,
@@ -89,6 +97,8 @@ impl Graded {
                 _ => None,
             };
         }
+        let claims = root.get("claims").map(Node::items).unwrap_or_default();
+        graded.claims = claims.iter().filter_map(|claim| Claim::deserialize(claim).ok()).collect();
         let metrics = root.get("execution_metrics");
         graded.tool_calls = whole(metrics, "total_tool_calls");
         graded.errors = whole(metrics, "errors_encountered");
@@ -216,9 +226,9 @@ impl Graded {
 impl Rubric {
     /// Puts the unrounded number in the place of the stated one, by the weights of the suite.
     pub(super) fn sharpen(&mut self, weights: &[(String, f64)]) {
-        let score = |name: &str| self.scores.iter().find(|(found, _)| found == name);
+        let score = |name: &str| self.scores.iter().find(|found| found.dimension == name);
         let scored: Option<Vec<(f64, f64)>> =
-            weights.iter().map(|(name, weight)| Some((score(name)?.1, *weight))).collect();
+            weights.iter().map(|(name, weight)| Some((score(name)?.score, *weight))).collect();
         let Some(scored) = scored else { return };
         let sum: f64 = scored.iter().map(|(score, weight)| score * weight).sum();
         let all: f64 = scored.iter().map(|(_, weight)| weight).sum();
@@ -263,23 +273,27 @@ pub(super) fn checks(root: &Node<'_>) -> Vec<GradedExpectation> {
 /// Nothing when no part of it tells how good the run was.
 fn rubric(root: &Node<'_>) -> Option<Rubric> {
     let members = root.get("rubric_scores").map(Node::members).unwrap_or_default();
-    let scores: Vec<(String, f64)> = members
+    let scores: Vec<DimensionScore> = members
         .iter()
         .filter_map(|member| {
             let score = member.value.get("score").unwrap_or(&member.value).as_number()?.as_f64();
-            (0.0..=BEST).contains(&score).then(|| (member.key.to_string(), score))
+            (0.0..=BEST).contains(&score).then(|| DimensionScore {
+                dimension: member.key.to_string(),
+                score,
+                evidence: text(&member.value, "evidence"),
+            })
         })
         .collect();
     let summary = root.get("rubric_summary");
     let stated = |key| amount(summary, key).map(Number::as_f64);
     let normalized = stated("normalized").filter(|share| *share <= 1.0).or_else(|| {
-        let scores: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
+        let scores: Vec<f64> = scores.iter().map(|found| found.score).collect();
         let mean = stated("weighted_mean").or_else(|| Some(Spread::of(&scores)?.mean));
         mean.map(|mean| mean / BEST)
     })?;
     let mut rubric = Rubric { normalized: normalized.clamp(0.0, 1.0), scores };
     let equal: Vec<(String, f64)> =
-        rubric.scores.iter().map(|(name, _)| (name.clone(), 1.0)).collect();
+        rubric.scores.iter().map(|found| (found.dimension.clone(), 1.0)).collect();
     rubric.sharpen(&equal);
     Some(rubric)
 }

@@ -31,11 +31,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillgauge_format::json::Number;
-use skillgauge_format::part::{Configuration, EvalId, GradedExpectation};
+use skillgauge_format::part::{Claim, Configuration, EvalId, GradedExpectation};
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::transcript::Outcome;
 
-pub use grading::{Counts, Rubric, Suggestion};
+pub use grading::{Counts, DimensionScore, Rubric, Suggestion};
 pub use layout::find_iteration;
 pub use role::Roles;
 
@@ -124,6 +124,8 @@ pub struct Run {
     pub model: Option<String>,
     /// What the judge suggests about the suite.
     pub suggestions: Vec<Suggestion>,
+    /// What the agent said of its own work, and whether it is so.
+    pub claims: Vec<Claim>,
     /// What the agent was unsure about.
     pub notes: Vec<String>,
     pub problems: Vec<Problem>,

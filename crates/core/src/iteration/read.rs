@@ -344,6 +344,7 @@ impl Run {
         self.judge_errors = std::mem::take(&mut graded.judge_errors);
         self.judge = graded.judge.take();
         self.suggestions = std::mem::take(&mut graded.suggestions);
+        self.claims = std::mem::take(&mut graded.claims);
         self.notes = std::mem::take(&mut graded.notes);
         (self.tool_calls, self.errors) = (graded.tool_calls, graded.errors);
         let problems = graded.problems.drain(..);

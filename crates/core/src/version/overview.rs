@@ -1,14 +1,17 @@
 //! What `skillgauge history` shows: every version with its scores, the current one and the best one.
 
-use serde::Serialize;
-use skillgauge_format::cases::Version;
+use serde::{Deserialize, Serialize};
+use skillgauge_format::cases::{History, Version};
+use skillgauge_format::read;
 
+use super::history::read_bounded;
 use super::scores::{Scores, VersionScores};
 use super::{VersionError, VersionNumber, VersionStore};
 use crate::text::{percent, shorten, table};
+use crate::workspace::Workspace;
 
 /// The versions of a skill with what is known about them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Overview {
     /// The versions, the oldest first.
     pub versions: Vec<VersionLine>,
@@ -37,8 +40,40 @@ pub struct VersionLine {
 impl VersionStore {
     /// Reads the history and the gradings.
     pub fn overview(&self, program: &str) -> Result<Overview, VersionError> {
-        let history = self.history(program)?;
-        let Scores { versions: scores, mut warnings, .. } = self.scores()?;
+        Ok(Overview::new(&self.history(program)?, self.scores()?))
+    }
+}
+
+impl Overview {
+    /// The versions in a workspace, for a reader that has no skill at hand: what is wrong is a warning.
+    pub fn of_workspace(workspace: &Workspace) -> Self {
+        let mut problems = Vec::new();
+        let scores = Scores::read(workspace).unwrap_or_else(|error| {
+            problems.push(error.to_string());
+            Scores::default()
+        });
+        let path = workspace.root().join("history.json");
+        let history = match fs_err::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => read_bounded(&path).ok(),
+            _ => None,
+        };
+        let mut overview = match history.as_deref().map(skill_creator_history) {
+            Some(Some(other)) => other,
+            Some(None) => match read::<History>(history.as_deref().unwrap_or_default()) {
+                Ok(history) => Self::new(&history.value, scores),
+                Err(error) => {
+                    problems.push(format!("history.json: {error}"));
+                    Self::default()
+                }
+            },
+            None => Self { warnings: scores.warnings, ..Self::default() },
+        };
+        overview.warnings.extend(problems);
+        overview
+    }
+
+    fn new(history: &History, found: Scores) -> Self {
+        let Scores { versions: scores, mut warnings, .. } = found;
         let known = history.versions.len() as u64;
         for unknown in scores.keys().filter(|version| version.0 >= known) {
             warnings.push(format!("there are gradings of {unknown}, which is in no history"));
@@ -48,17 +83,53 @@ impl VersionStore {
             VersionLine::new(version, &scores)
         };
         let versions: Vec<VersionLine> = history.versions.iter().map(line).collect();
-        let best = best(history.versions.iter().filter_map(|version| {
+        let best_version = best(history.versions.iter().filter_map(|version| {
             let scores = scores.get(&VersionNumber(version.version))?;
             Some((version.version, scores.pass_rate()?, scores.mean()))
         }));
-        Ok(Overview {
-            versions,
-            current_version: history.current_version,
-            best_version: best,
-            warnings,
-        })
+        Self { versions, current_version: history.current_version, best_version, warnings }
     }
+}
+
+/// The history that the skill-creator keeps when it improves a skill.
+#[derive(Deserialize)]
+struct SkillCreatorHistory {
+    current_best: String,
+    iterations: Vec<SkillCreatorVersion>,
+}
+
+#[derive(Deserialize)]
+struct SkillCreatorVersion {
+    version: String,
+    expectation_pass_rate: Option<f64>,
+    #[serde(default)]
+    grading_result: String,
+}
+
+/// Nothing when it is no such history.
+fn skill_creator_history(bytes: &[u8]) -> Option<Overview> {
+    let found: SkillCreatorHistory = serde_json::from_slice(bytes).ok()?;
+    let number = |name: &str| name.trim_start_matches('v').parse::<u64>().ok();
+    let line = |other: &SkillCreatorVersion| {
+        Some(VersionLine {
+            version: Version {
+                version: number(&other.version)?,
+                description: other.grading_result.clone(),
+                ..Version::default()
+            },
+            gradings: 0,
+            passed: 0,
+            pass_rate: other.expectation_pass_rate,
+            pass_rate_interval: None,
+        })
+    };
+    let best = number(&found.current_best)?;
+    Some(Overview {
+        versions: found.iterations.iter().filter_map(line).collect(),
+        current_version: best,
+        best_version: Some(best),
+        warnings: Vec::new(),
+    })
 }
 
 /// The version with the highest pass rate, then the highest score, then the earliest.

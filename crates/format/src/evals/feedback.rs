@@ -41,9 +41,34 @@ pub struct Review {
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
+    /// Whether the run is good or bad as a whole, if the person said so; the seed does not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<ReviewMark>,
+    /// What the person decided about single expectations; the seed does not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<ReviewVerdict>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// What a person thinks of a run.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewMark {
+    /// It does what it should.
+    Good,
+    /// It does not.
+    Bad,
+}
+
+/// What a person decided about one expectation.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+pub struct ReviewVerdict {
+    /// The expectation.
+    pub text: String,
+    /// Whether it holds.
+    pub passed: bool,
 }
 
 impl Feedback {

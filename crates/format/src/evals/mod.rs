@@ -16,7 +16,7 @@ mod timing;
 
 pub use benchmark::{Benchmark, BenchmarkMetadata, BenchmarkRun, RunResult};
 pub use check_type::{CHECK_TYPES, CheckType, CheckTypeInfo, Operator};
-pub use feedback::{Feedback, Review, ReviewFeedback};
+pub use feedback::{Feedback, Review, ReviewFeedback, ReviewMark, ReviewVerdict};
 pub use feedback_aggregate::{AggregatedSuggestion, EvalFeedbackAggregate};
 pub use grading::{
     EvalFeedback, EvalSuggestion, EvalsGrading, RubricScore, RubricSummary, UserNotesSummary,

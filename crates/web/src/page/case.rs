@@ -2,20 +2,17 @@
 
 use minijinja::{Value, context};
 use serde::Serialize;
-use serde_json::Value as Json;
+use skillgauge_core::iteration::{Case, Problem, Run};
+use skillgauge_format::evals::Structural;
 
-use super::cases::state;
+use super::cases::standing;
 use super::diff::{FileDiff, diff_files};
-use super::evidence::{Evidence, evidence_of};
-use super::links::{Links, Target, case_anchor, run_anchor};
+use super::evidence::{Claimed, Evidence, evidence_of};
+use super::links::{Target, case_anchor, run_anchor};
 use super::outputs::{OutputView, outputs};
-use super::show;
 use super::table::Tone;
-use super::view;
-use crate::model::case::Case;
-use crate::model::iteration::Iteration;
-use crate::model::json::{Problem, items, number, text, truth};
-use crate::model::run::{Run, RunDetail};
+use super::{Scene, show, view};
+use crate::read::load;
 
 /// Which two runs are side by side, by folder below the case.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +23,6 @@ pub(crate) struct Pair {
 
 #[derive(Debug, Serialize)]
 struct Side {
-    run: String,
     title: String,
     transcript: String,
     outputs: Vec<OutputView>,
@@ -36,6 +32,9 @@ struct Side {
 #[derive(Debug, Serialize)]
 struct RunView {
     anchor: String,
+    configuration: String,
+    number: u64,
+    standing: &'static str,
     title: String,
     symbol: &'static str,
     tone: Tone,
@@ -48,7 +47,7 @@ struct RunView {
     claims: Vec<VerdictView>,
     suggestions: Vec<String>,
     judge_errors: Vec<String>,
-    problems: Vec<Problem>,
+    problems: Vec<(String, String)>,
     /// Only in the one-file report, for runs that are not side by side.
     outputs: Vec<OutputView>,
     comment: Option<String>,
@@ -71,32 +70,29 @@ struct RubricView {
 }
 
 /// What the page of a case shows.
-pub(crate) fn case(iteration: &Iteration, case: &Case, pair: &Pair, links: &Links) -> Value {
+pub(crate) fn case(scene: &Scene, case: &Case, pair: &Pair) -> Value {
+    let links = &scene.links;
     let (left, right) = choose(case, pair);
-    let side = |run: Option<&Run>| run.map(|run| side(iteration, run, links));
+    let right = right.filter(|right| left.is_none_or(|left| left.folder != right.folder));
     let diffs: Vec<FileDiff> = match (left, right) {
-        (Some(left), Some(right)) if left.folder != right.folder => {
-            diff_files(&iteration.path.join(&left.folder), &iteration.path.join(&right.folder))
-        }
+        (Some(left), Some(right)) => diff_files(&scene.run_folder(left), &scene.run_folder(right)),
         _ => Vec::new(),
     };
-    let shown = [left, right].map(|run| run.map(|run| run.folder.as_str()));
-    let runs: Vec<RunView> =
-        case.runs.iter().map(|run| run_view(iteration, case, run, (shown, right), links)).collect();
-    let names: Vec<(String, String)> =
-        case.runs.iter().map(|run| (short_folder(case, run), title(run))).collect();
+    let shown = [left, right].into_iter().flatten();
+    let shown: Vec<&str> = shown.map(|run| run.folder.as_str()).collect();
+    let runs = case.runs.iter().map(|run| run_view(scene, case, run, (&shown, right)));
+    let names = case.runs.iter().map(|run| (short_folder(case, run), title(run)));
     context! {
         anchor => case_anchor(&case.key),
-        name => case.name.clone(),
-        id => case.id.clone(),
+        name => case.title(),
+        id => case.id.to_string(),
         prompt => case.prompt.clone(),
         expected => case.expected_output.clone(),
-        problems => view(&case.problems),
-        left => view(side(left)),
-        right => view(side(right).filter(|_| shown[0] != shown[1])),
+        left => view(left.map(|run| side(scene, run))),
+        right => view(right.map(|run| side(scene, run))),
         diffs => view(diffs),
-        runs => view(runs),
-        choices => view(names),
+        runs => view(runs.collect::<Vec<RunView>>()),
+        choices => view(names.collect::<Vec<(String, String)>>()),
         chosen => [left, right].map(|run| run.map(|run| short_folder(case, run))).to_vec(),
         action => links.case(&case.key, None),
         can_choose => links.target == Target::Server && case.runs.len() > 1,
@@ -122,139 +118,115 @@ fn short_folder(case: &Case, run: &Run) -> String {
     run.folder.strip_prefix(&prefix).unwrap_or(&run.folder).to_owned()
 }
 
-pub(crate) fn title(run: &Run) -> String {
-    format!("{}, run {}", show::words(&run.configuration), run.number)
+pub(super) fn title(run: &Run) -> String {
+    format!("{}, run {}", show::words(run.configuration.as_str()), run.number)
 }
 
-fn side(iteration: &Iteration, run: &Run, links: &Links) -> Side {
-    let (outputs, left_out) = outputs(iteration, run, links);
-    Side {
-        run: run.id.clone(),
-        title: title(run),
-        transcript: links.transcript(&run.folder, &run.id, None),
-        outputs,
-        left_out,
-    }
+fn side(scene: &Scene, run: &Run) -> Side {
+    let (outputs, left_out) = outputs(scene, run);
+    let transcript = scene.links.transcript(&run.folder, &run.id, None);
+    Side { title: title(run), transcript, outputs, left_out }
 }
 
 fn run_view(
-    iteration: &Iteration,
+    scene: &Scene,
     case: &Case,
     run: &Run,
-    (shown, right): ([Option<&str>; 2], Option<&Run>),
-    links: &Links,
+    (shown, right): (&[&str], Option<&Run>),
 ) -> RunView {
-    let folder = iteration.path.join(&run.folder);
-    let detail = RunDetail::read(&folder);
-    let (symbol, tone, word) = state(run);
-    let graded = detail.grading.as_ref().or(detail.structural.as_ref());
-    let none = Json::Null;
-    let graded = graded.unwrap_or(&none);
-    let listed: Vec<&Json> = ["expectations", "assertion_results", "results"]
-        .into_iter()
-        .flat_map(|key| items(graded, key))
-        .collect();
-    let claims = items(graded, "claims");
-    let scores: Vec<(&String, &Json)> =
-        graded.get("rubric_scores").and_then(Json::as_object).into_iter().flatten().collect();
-    let texts: Vec<&Json> = listed
+    let links = &scene.links;
+    let (symbol, tone, word) = standing(run);
+    let mut problems: Vec<Problem> = run.problems.clone();
+    let structural: Option<Structural> =
+        load(&scene.run_folder(run), "structural.json", &mut problems);
+    let scores = run.rubric.as_ref();
+    let scores = scores.map(|rubric| rubric.scores.as_slice()).unwrap_or_default();
+    let claimed = run
+        .verdicts
         .iter()
-        .copied()
-        .chain(claims)
-        .chain(scores.iter().map(|(_, score)| *score))
-        .collect();
-    let mut evidence = evidence_of(&folder, run, &texts, links).into_iter();
+        .map(Claimed::verdict)
+        .chain(run.claims.iter().map(|claim| Claimed::text(claim.evidence.as_deref())))
+        .chain(scores.iter().map(|score| Claimed::text(score.evidence.as_deref())));
+    let mut evidence = evidence_of(scene, run, claimed.collect()).into_iter();
     let mut next = || evidence.next().unwrap_or_default();
-    let checks =
-        listed.iter().filter_map(|item| verdict_view(item, detail.structural.as_ref(), next()));
-    let checks: Vec<VerdictView> = checks.collect();
-    let claims = claims.iter().filter_map(|claim| {
-        let evidence = next();
-        let claimed = text(claim, "claim")?;
-        let passed = truth(claim, "verified").unwrap_or_default();
-        Some(VerdictView { text: claimed, passed, critical: false, evidence })
-    });
-    let claims: Vec<VerdictView> = claims.collect();
-    let rubric = scores.into_iter().map(|(name, score)| RubricView {
-        name: show::words(name),
-        score: show::score(number(score, "score")),
+    // Whether the gate depends on a check is known from the structural result.
+    let is_critical = |text: &str| {
+        let checks = structural.iter().flat_map(|found| &found.expectations);
+        checks.into_iter().any(|check| check.text == text && check.critical)
+    };
+    let checks = run.verdicts.iter().map(|verdict| VerdictView {
+        text: verdict.text.clone(),
+        passed: verdict.passed,
+        critical: is_critical(&verdict.text),
         evidence: next(),
     });
-    let rubric = rubric.collect();
-    let is_side = shown.contains(&Some(run.folder.as_str()));
+    let checks: Vec<VerdictView> = checks.collect();
+    let claims = run.claims.iter().map(|claim| VerdictView {
+        text: claim.claim.clone(),
+        passed: claim.verified,
+        critical: false,
+        evidence: next(),
+    });
+    let claims: Vec<VerdictView> = claims.collect();
+    let rubric = scores.iter().map(|score| RubricView {
+        name: show::words(&score.dimension),
+        score: show::score(Some(score.score)),
+        evidence: next(),
+    });
+    let is_side = shown.contains(&run.folder.as_str());
     let in_file = links.target == Target::File;
-    let suggestions = graded.get("eval_feedback").map(|found| items(found, "suggestions"));
+    problems.dedup();
     RunView {
         anchor: run_anchor(&run.id),
+        configuration: run.configuration.as_str().to_owned(),
+        number: run.number,
+        standing: run.standing.as_str(),
         title: title(run),
         symbol,
         tone,
         word,
-        facts: facts(run, detail.metrics.as_ref()),
+        facts: facts(run),
         transcript: links.transcript(&run.folder, &run.id, None),
         compare: right.filter(|right| right.folder != run.folder).and_then(|right| {
             links.compare(&case.key, &short_folder(case, run), &short_folder(case, right))
         }),
+        rubric: rubric.collect(),
         checks,
-        rubric,
         claims,
-        suggestions: suggestions
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|found| text(found, "reason").or_else(|| found.as_str().map(str::to_owned)))
-            .collect(),
-        judge_errors: items(graded, "judge_errors")
-            .iter()
-            .filter_map(|item| text(item, "text").or_else(|| item.as_str().map(str::to_owned)))
-            .collect(),
-        problems: run.problems.iter().chain(&detail.problems).fold(Vec::new(), |mut all, found| {
-            if !all.contains(found) {
-                all.push(found.clone());
-            }
-            all
-        }),
-        outputs: if in_file && !is_side { outputs(iteration, run, links).0 } else { Vec::new() },
-        comment: iteration.feedback.of(&run.id).map(|review| review.comment.clone()),
+        suggestions: run.suggestions.iter().map(|found| found.reason.clone()).collect(),
+        judge_errors: run.judge_errors.clone(),
+        problems: problems.iter().map(show::problem).collect(),
+        outputs: if in_file && !is_side { outputs(scene, run).0 } else { Vec::new() },
+        comment: scene.feedback.of(&run.id).map(|review| review.feedback.clone()),
         is_open: tone != Tone::Good,
     }
 }
 
-/// A verdict; whether the gate depends on it is known from the structural result.
-fn verdict_view(item: &Json, structural: Option<&Json>, evidence: Evidence) -> Option<VerdictView> {
-    let what = text(item, "text").or_else(|| text(item, "criterion"))?;
-    let checks = structural.map(|structural| items(structural, "expectations")).unwrap_or_default();
-    let same = |check: &&Json| text(check, "text").as_deref() == Some(what.as_str());
-    let critical = checks.iter().find(same).and_then(|check| truth(check, "critical"));
-    Some(VerdictView {
-        passed: truth(item, "passed")?,
-        critical: critical.or_else(|| truth(item, "critical")).unwrap_or_default(),
-        text: what,
-        evidence,
-    })
-}
-
-fn facts(run: &Run, metrics: Option<&Json>) -> Vec<(&'static str, String)> {
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("time", show::seconds(run.seconds)),
-        ("tokens", show::whole(run.tokens)),
-        ("cost", show::dollars(run.cost)),
+        ("tokens", run.tokens.map_or_else(|| show::UNKNOWN.to_owned(), show::count)),
+        ("cost", show::dollars(run.cost_usd)),
     ];
-    if run.rubric_normalized.is_some() {
-        facts.push(("rubric", show::percent(run.rubric_normalized)));
-    }
-    if let Some(calls) = metrics.and_then(|metrics| number(metrics, "total_tool_calls")) {
-        facts.push(("tool calls", show::whole(Some(calls))));
-    }
-    if let Some(outcome) = &run.outcome {
-        let reason = run.reason.as_ref().filter(|reason| *reason != outcome);
-        let reason = reason.map(|reason| format!(" ({})", show::words(reason))).unwrap_or_default();
-        facts.push(("outcome", format!("{}{reason}", show::words(outcome))));
-    }
-    if run.skill_loaded == Some(false) && run.configuration != "without_skill" {
-        facts.push(("skill", "was not loaded".to_owned()));
-    }
-    if run.gate_passed == Some(false) {
-        facts.push(("gate", "a critical check failed".to_owned()));
-    }
+    let mut add = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
+    let rubric = run.rubric.as_ref().map(|rubric| rubric.normalized);
+    add("rubric", rubric.map(|share| show::percent(Some(share))));
+    add("tool calls", run.tool_calls.map(show::count));
+    add(
+        "outcome",
+        run.outcome.as_ref().map(|outcome| {
+            let reason = run.reason.as_ref().filter(|reason| *reason != outcome);
+            let reason =
+                reason.map(|reason| format!(" ({})", show::words(reason))).unwrap_or_default();
+            format!("{}{reason}", show::words(outcome))
+        }),
+    );
+    let why = run.not_measured().and_then(|why| why.reason.clone());
+    add("not measured", why.or_else(|| run.message.clone().filter(|_| !run.is_measured())));
+    let is_missed =
+        run.skill_loaded == Some(false) && run.configuration.as_str() != "without_skill";
+    add("skill", is_missed.then(|| "was not loaded".to_owned()));
+    let is_closed = run.gate_passed == Some(false);
+    add("gate", is_closed.then(|| "a critical check failed".to_owned()));
     facts
 }

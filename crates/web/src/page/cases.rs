@@ -2,34 +2,41 @@
 
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_core::iteration::{Case, Run, Standing};
+use skillgauge_format::evals::CaseStatistics;
+use skillgauge_format::part::Configuration;
 
-use super::links::Links;
-use super::show;
 use super::table::{Tone, csv_link};
-use super::view;
-use crate::model::case::Case;
-use crate::model::iteration::Iteration;
-use crate::model::run::{Run, RunState};
+use super::{Scene, show, view};
 
 #[derive(Debug, Serialize)]
 struct Row {
+    id: String,
     name: String,
     key: String,
     href: String,
     /// What the filter looks at.
     words: String,
     cells: Vec<Cell>,
+    difference: Option<String>,
+    is_comparable: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct Cell {
-    rate: String,
+    configuration: String,
+    /// Nothing when no run was measured.
+    rate: Option<f64>,
+    shown: String,
+    is_flaky: bool,
     runs: Vec<RunMark>,
 }
 
 /// A run in a word, a sign and a colour.
 #[derive(Debug, Serialize)]
-pub(crate) struct RunMark {
+struct RunMark {
+    number: u64,
+    standing: &'static str,
     label: String,
     symbol: &'static str,
     tone: Tone,
@@ -37,87 +44,110 @@ pub(crate) struct RunMark {
 }
 
 /// What the page of cases shows.
-pub(crate) fn cases(iteration: &Iteration, links: &Links) -> Value {
-    let mut sorted: Vec<&Case> = iteration.cases.iter().collect();
-    let urgency = |case: &Case| {
-        let worst = case.runs.iter().map(Run::state).min().unwrap_or(RunState::Ungraded);
-        let rate = iteration.configurations.first().and_then(|first| case.pass_rate(first));
-        (worst, rate.unwrap_or_default())
+pub(crate) fn cases(scene: &Scene) -> Value {
+    let iteration = &scene.iteration;
+    let statistics = &scene.summary.statistics;
+    let mut sorted: Vec<(&Case, &CaseStatistics)> =
+        iteration.cases.iter().zip(&statistics.cases).collect();
+    let urgency = |(case, found): &(&Case, &CaseStatistics)| {
+        let worst = case.runs.iter().map(|run| order(&run.standing)).min().unwrap_or(u8::MAX);
+        let first = iteration.configurations.first();
+        (first.and_then(|first| rate(found, first)).unwrap_or_default(), worst)
     };
     sorted.sort_by(|left, right| {
         let (left, right) = (urgency(left), urgency(right));
-        left.1.total_cmp(&right.1).then(left.0.cmp(&right.0))
+        left.0.total_cmp(&right.0).then(left.1.cmp(&right.1))
     });
-    let rows: Vec<Row> = sorted.iter().map(|case| row(case, iteration, links)).collect();
-    let configurations: Vec<String> =
-        iteration.configurations.iter().map(|name| show::words(name)).collect();
+    let rows: Vec<Row> = sorted.iter().map(|(case, found)| row(case, found, scene)).collect();
+    let names = iteration.configurations.iter().map(|name| show::words(name.as_str()));
     context! {
-        configurations => configurations,
+        configurations => names.collect::<Vec<String>>(),
+        has_difference => !statistics.differences.is_empty(),
         rows => view(rows),
-        csv => csv(&sorted),
+        csv => csv(sorted.iter().map(|(case, _)| *case)),
     }
 }
 
-fn row(case: &Case, iteration: &Iteration, links: &Links) -> Row {
-    let cells = iteration.configurations.iter().map(|configuration| Cell {
-        rate: show::percent(case.pass_rate(configuration)),
-        runs: case.runs_of(configuration).map(|run| run_mark(case, run, links)).collect(),
+/// What needs a look comes first.
+pub(super) const fn order(standing: &Standing) -> u8 {
+    match standing {
+        Standing::Failed => 0,
+        Standing::NotMeasured(_) => 1,
+        Standing::Passed => 2,
+    }
+}
+
+/// The rate of a case in a configuration.
+pub(super) fn rate(case: &CaseStatistics, configuration: &Configuration) -> Option<f64> {
+    case.configurations.get(configuration.as_str()).map(|found| found.pass_rate.as_f64())
+}
+
+fn row(case: &Case, found: &CaseStatistics, scene: &Scene) -> Row {
+    let cells = scene.iteration.configurations.iter().map(|configuration| {
+        let rate = rate(found, configuration);
+        let statistics = found.configurations.get(configuration.as_str());
+        Cell {
+            configuration: configuration.as_str().to_owned(),
+            rate,
+            shown: show::percent(rate),
+            is_flaky: statistics.is_some_and(|found| found.flaky),
+            runs: case.runs_of(configuration).map(|run| run_mark(case, run, scene)).collect(),
+        }
     });
     let cells: Vec<Cell> = cells.collect();
-    let mut words = format!("{} {} {}", case.id, case.name, case.key);
-    for mark in cells.iter().flat_map(|cell| &cell.runs) {
-        words.push(' ');
-        words.push_str(mark.symbol_word());
-    }
+    let is_comparable = scene.iteration.is_comparable(case);
+    let mut words = vec![case.id.to_string(), case.title(), case.key.clone()];
+    words.extend(case.runs.iter().map(|run| run.standing.as_str().to_owned()));
+    words.extend(cells.iter().any(|cell| cell.is_flaky).then(|| "flaky".to_owned()));
+    words.extend((!is_comparable).then(|| "not comparable".to_owned()));
+    let difference = found.difference.map(|difference| show::points(difference.as_f64()));
     Row {
-        name: case.name.clone(),
+        id: case.id.to_string(),
+        name: case.title(),
         key: case.key.clone(),
-        href: links.case(&case.key, None),
-        words: words.to_lowercase(),
+        href: scene.links.case(&case.key, None),
+        words: words.join(" ").to_lowercase(),
         cells,
-    }
-}
-
-impl RunMark {
-    fn symbol_word(&self) -> &'static str {
-        match self.tone {
-            Tone::Good => "passed",
-            Tone::Bad => "failed",
-            Tone::Warn => "broken",
-            Tone::Plain | Tone::Quiet => "ungraded",
-        }
+        difference,
+        is_comparable,
     }
 }
 
 /// A run as one sign.
-pub(crate) fn run_mark(case: &Case, run: &Run, links: &Links) -> RunMark {
-    let (symbol, tone, word) = state(run);
-    let name = format!("{}, {}, run {}", case.name, show::words(&run.configuration), run.number);
+fn run_mark(case: &Case, run: &Run, scene: &Scene) -> RunMark {
+    let (symbol, tone, word) = standing(run);
+    let arm = show::words(run.configuration.as_str());
     RunMark {
-        label: format!("{name}: {word}"),
+        number: run.number,
+        standing: run.standing.as_str(),
+        label: format!("{}, {arm}, run {}: {word}", case.title(), run.number),
         symbol,
         tone,
-        href: links.case(&case.key, Some(&run.id)),
+        href: scene.links.case(&case.key, Some(&run.id)),
     }
 }
 
-/// The sign, the tone and the words of a run.
-pub(crate) fn state(run: &Run) -> (&'static str, Tone, String) {
-    let share = format!("{} of {}", run.passed(), run.verdicts.len());
-    match run.state() {
-        RunState::Passed => ("✓", Tone::Good, format!("passed, {share}")),
-        RunState::Failed => ("✗", Tone::Bad, format!("failed, {share} passed")),
-        RunState::Broken => {
-            let outcome = run.outcome.as_deref().filter(|outcome| *outcome != "completed");
-            let outcome = outcome.unwrap_or("the grading is unreadable");
-            ("!", Tone::Warn, format!("not measured, {}", show::words(outcome)))
+/// The sign, the tone and the words of what a run counts for.
+pub(super) fn standing(run: &Run) -> (&'static str, Tone, String) {
+    let passed = run.verdicts.iter().filter(|verdict| verdict.passed).count();
+    let share = format!("{passed} of {}", run.verdicts.len());
+    let end = run.bad_end().map(|end| {
+        let why = run.reason.as_deref().unwrap_or(end.as_str());
+        format!(" ({})", show::words(why))
+    });
+    match &run.standing {
+        Standing::Passed => ("✓", Tone::Good, format!("passed, {share}")),
+        Standing::Failed => {
+            ("✗", Tone::Bad, format!("failed{}, {share} passed", end.unwrap_or_default()))
         }
-        RunState::Ungraded => ("○", Tone::Quiet, "not graded".to_owned()),
+        Standing::NotMeasured(why) => {
+            ("!", Tone::Warn, format!("not measured, {}", show::words(&why.kind)))
+        }
     }
 }
 
 /// One row for each run.
-fn csv(cases: &[&Case]) -> String {
+fn csv<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
     let titles = [
         "case",
         "name",
@@ -132,22 +162,21 @@ fn csv(cases: &[&Case]) -> String {
         "cost_usd",
     ];
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let rows: Vec<[String; 11]> = cases
-        .iter()
-        .flat_map(|case| case.runs.iter().map(move |run| (case, run)))
+    let runs = cases.flat_map(|case| case.runs.iter().map(move |run| (case, run)));
+    let rows: Vec<[String; 11]> = runs
         .map(|(case, run)| {
             [
-                case.id.clone(),
-                case.name.clone(),
-                run.configuration.clone(),
+                case.id.to_string(),
+                case.title(),
+                run.configuration.as_str().to_owned(),
                 run.number.to_string(),
-                state(run).2,
-                run.passed().to_string(),
+                standing(run).2,
+                run.verdicts.iter().filter(|verdict| verdict.passed).count().to_string(),
                 run.verdicts.len().to_string(),
                 number(run.pass_rate),
                 number(run.seconds),
-                number(run.tokens),
-                number(run.cost),
+                run.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
+                number(run.cost_usd),
             ]
         })
         .collect();

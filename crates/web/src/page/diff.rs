@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-use crate::model::json::{Bytes, load_bytes};
-use crate::model::output::{Outputs, text_of};
+use super::outputs::{Outputs, text_of};
+use crate::read::{Bytes, load_bytes};
 
 /// A file larger than this is only compared byte by byte.
 const MAX_BYTES: u64 = 512 << 10;

@@ -1,67 +1,59 @@
 //! Evidence, and the place in the transcript that it speaks of.
 //!
-//! A grading may name an event. If not, what it quotes is looked for in the transcript: the quotes that it lists, or else
-//! the quotations in its words. The first event that holds the longest of them is the place.
-
-use std::path::Path;
+//! What a verdict quotes is looked for in the transcript: the quotes that it lists, or else the quotations in its words.
+//! The first event that holds the longest of them is the place.
 
 use serde::Serialize;
-use serde_json::Value;
+use skillgauge_core::iteration::Run;
+use skillgauge_format::part::GradedExpectation;
 
-use super::links::Links;
-use crate::model::json::{count, items as items_of, text};
-use crate::model::run::Run;
-use crate::model::transcript;
+use super::Scene;
+use super::transcript;
 
 /// A quotation shorter than this would be found anywhere.
 const MIN_QUOTE: usize = 6;
 
 /// What shows that a verdict is right.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Evidence {
+pub(super) struct Evidence {
     text: String,
     href: Option<String>,
 }
 
+/// What is looked for in the transcript.
+#[derive(Debug, Default)]
+pub(super) struct Claimed {
+    text: String,
+    quote: Option<String>,
+}
+
+impl Claimed {
+    pub(super) fn text(text: Option<&str>) -> Self {
+        Self { text: text.unwrap_or_default().to_owned(), quote: None }
+    }
+
+    pub(super) fn verdict(verdict: &GradedExpectation) -> Self {
+        Self { quote: listed_quote(verdict), ..Self::text(verdict.evidence.as_deref()) }
+    }
+}
+
 /// The evidence of verdicts, each with its place if it has one; the transcript is read once.
-pub(crate) fn evidence_of(
-    folder: &Path,
-    run: &Run,
-    items: &[&Value],
-    links: &Links,
-) -> Vec<Evidence> {
-    let words = |item: &Value| {
-        text(item, "evidence").or_else(|| text(item, "reasoning")).unwrap_or_default()
-    };
-    let texts: Vec<String> = items.iter().map(|item| words(item)).collect();
-    let quotes: Vec<String> = (texts.iter().zip(items))
-        .map(|(text, item)| listed_quote(item).or_else(|| quotation(text)).unwrap_or_default())
-        .collect();
-    let found = transcript::find(folder, &quotes);
-    texts
-        .into_iter()
-        .zip(items)
-        .zip(found)
-        .map(|((text, item), found)| {
-            let stated = ["event", "transcript_event"].into_iter().find_map(|key| count(item, key));
-            let listed = item.get("events").and_then(|events| events.as_array()?.first()?.as_u64());
-            let event = stated.or(listed).and_then(|event| usize::try_from(event).ok()).or(found);
-            Evidence {
-                text,
-                href: event.map(|event| links.transcript(&run.folder, &run.id, Some(event))),
-            }
-        })
-        .collect()
+pub(super) fn evidence_of(scene: &Scene, run: &Run, claimed: Vec<Claimed>) -> Vec<Evidence> {
+    let quote = |found: &Claimed| found.quote.clone().or_else(|| quotation(&found.text));
+    let quotes: Vec<String> =
+        claimed.iter().map(|found| quote(found).unwrap_or_default()).collect();
+    let places = transcript::find(&scene.run_folder(run), &quotes);
+    let href = |event| scene.links.transcript(&run.folder, &run.id, Some(event));
+    let shown = claimed.into_iter().zip(places);
+    shown.map(|(found, place)| Evidence { text: found.text, href: place.map(href) }).collect()
 }
 
 /// The longest of the passages that the judge lists as proof. One that is nowhere is marked as such and leads nowhere.
-fn listed_quote(item: &Value) -> Option<String> {
-    let passage = |quote: &Value| match quote {
-        Value::String(text) => Some(text.trim().to_owned()),
-        _ => text(quote, "text").or_else(|| text(quote, "quote")),
-    };
-    let quotes = items_of(item, "quotes").iter().filter_map(passage);
-    quotes.filter(|quote| quote.len() >= MIN_QUOTE).max_by_key(String::len)
+fn listed_quote(verdict: &GradedExpectation) -> Option<String> {
+    let quotes = verdict.extra.get("quotes")?.as_array()?.iter();
+    let texts = quotes.filter_map(|quote| quote.get("text").unwrap_or(quote).as_str());
+    let long = texts.map(str::trim).filter(|quote| quote.len() >= MIN_QUOTE);
+    long.max_by_key(|quote| quote.len()).map(str::to_owned)
 }
 
 /// The longest quotation in a text.
@@ -95,12 +87,12 @@ mod tests {
 
     #[test]
     fn the_longest_quote_that_the_judge_lists_is_taken() {
-        let item = serde_json::json!({"quotes": [
-            {"text": "Total: 42", "found_in": "transcript"},
-            {"text": "Total: 42 euros in all", "found_in": "transcript"},
-            "short", 7,
-        ]});
-        assert_eq!(listed_quote(&item).as_deref(), Some("Total: 42 euros in all"));
-        assert_eq!(listed_quote(&serde_json::json!({"quotes": []})), None);
+        let of = |quotes: &str| {
+            let verdict = format!(r#"{{"text": "t", "passed": true, "quotes": {quotes}}}"#);
+            listed_quote(&serde_json::from_str(&verdict).unwrap())
+        };
+        let quotes = r#"[{"text": "Total: 42", "found_in": "transcript"}, {"text": "Total: 42 euros in all"}, "short", 7]"#;
+        assert_eq!(of(quotes).as_deref(), Some("Total: 42 euros in all"));
+        assert_eq!(of("[]"), None);
     }
 }

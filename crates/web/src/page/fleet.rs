@@ -1,48 +1,35 @@
 //! The page of a fleet: workers, and each plan with what is queued, running and done. The same facts as `fleet status`.
 
 use minijinja::{Value, context};
-use serde_json::Value as Json;
 use skillgauge_core::text::plural;
 
-use super::show;
 use super::table::{Align, Cell, Table, Tone};
-use super::view;
-use crate::model::json::{count, items, number, text};
+use super::{show, view};
 use crate::server::FleetView;
 
 /// What the page of a fleet shows.
 pub(crate) fn fleet(found: &FleetView) -> Value {
-    let status = &found.status;
+    let running: u64 = found.plans.iter().map(|plan| plan.running).sum();
+    let sentence = format!(
+        "{}, {} running in {}",
+        plural(found.workers.len(), "worker"),
+        plural(running, "run"),
+        plural(found.plans.len(), "plan")
+    );
     context! {
         problem => found.problem.clone(),
-        sentence => sentence(status),
-        workers => view(workers(status)),
-        plans => view(plans(status)),
+        sentence => sentence,
+        workers => view(workers(found)),
+        plans => view(plans(found)),
     }
 }
 
-fn sentence(status: &Json) -> String {
-    let (workers, plans) = (items(status, "workers"), items(status, "plans"));
-    let running: u64 = plans.iter().filter_map(|plan| count(plan, "running")).sum();
-    format!(
-        "{}, {} running in {}",
-        plural(workers.len(), "worker"),
-        plural(running, "run"),
-        plural(plans.len(), "plan")
-    )
-}
-
-fn cell(value: &Json, key: &str) -> Cell {
-    count(value, key).map_or_else(|| show::UNKNOWN.to_owned(), |count| count.to_string()).into()
-}
-
 /// A count that is bad news when it is not zero.
-fn bad_when_any(value: &Json, key: &str) -> Cell {
-    let tone = if count(value, key).unwrap_or_default() > 0 { Tone::Bad } else { Tone::Quiet };
-    cell(value, key).tone(tone)
+fn bad_when_any(count: u64) -> Cell {
+    Cell::from(count.to_string()).tone(if count > 0 { Tone::Bad } else { Tone::Quiet })
 }
 
-fn workers(status: &Json) -> Table {
+fn workers(fleet: &FleetView) -> Table {
     let columns = [
         ("worker", Align::Left),
         ("running", Align::Right),
@@ -54,35 +41,27 @@ fn workers(status: &Json) -> Table {
         ("leaves to others", Align::Left),
     ];
     let mut table = Table::new("fleet-workers", "Workers of the last two minutes", &columns);
-    for worker in items(status, "workers") {
-        let by_plan = worker.get("running").and_then(Json::as_object);
-        let running: u64 =
-            by_plan.into_iter().flatten().filter_map(|(_, runs)| runs.as_u64()).sum();
+    for worker in &fleet.workers {
+        // What it leaves to others.
+        let left = worker.left.iter().map(|left| {
+            let jobs = if left.queue == "grades" { "gradings" } else { "runs" };
+            format!("{jobs} of plan {}: {}", left.plan, left.why)
+        });
         table.row(vec![
-            text(worker, "name").unwrap_or_default().into(),
-            running.to_string().into(),
-            cell(worker, "slots"),
-            cell(worker, "grade_slots"),
-            cell(worker, "done"),
-            bad_when_any(worker, "failed"),
-            text(worker, "tool_version").unwrap_or_default().into(),
-            left(worker).into(),
+            worker.name.as_str().into(),
+            worker.running.values().sum::<u32>().to_string().into(),
+            worker.slots.to_string().into(),
+            worker.grade_slots.to_string().into(),
+            worker.done.to_string().into(),
+            bad_when_any(worker.failed),
+            worker.tool_version.as_str().into(),
+            left.collect::<Vec<_>>().join("; ").into(),
         ]);
     }
     table.finish()
 }
 
-/// What a worker cannot do, and why.
-fn left(worker: &Json) -> String {
-    let one = |left: &Json| {
-        let of = |key: &str| text(left, key).unwrap_or_default();
-        let jobs = if of("queue") == "grades" { "gradings" } else { "runs" };
-        format!("{jobs} of plan {}: {}", of("plan"), of("why"))
-    };
-    items(worker, "left").iter().map(one).collect::<Vec<_>>().join("; ")
-}
-
-fn plans(status: &Json) -> Table {
+fn plans(fleet: &FleetView) -> Table {
     // What people look for comes first: on a narrow screen the rest is out of sight.
     let columns = [
         ("skill", Align::Left),
@@ -100,31 +79,25 @@ fn plans(status: &Json) -> Table {
         ("plan", Align::Left),
     ];
     let mut table = Table::new("fleet-plans", "Plans", &columns);
-    for plan in items(status, "plans") {
-        let of = |key: &str| Cell::from(text(plan, key).unwrap_or_default());
-        let is_running = text(plan, "state").as_deref() == Some("running");
+    for plan in &fleet.plans {
         // A plan that is over has neither.
-        let rate = number(plan, "runs_per_minute").filter(|_| is_running);
-        let left = number(plan, "seconds_left").filter(|_| is_running);
-        let done = format!(
-            "{} of {}",
-            count(plan, "done").unwrap_or_default(),
-            count(plan, "planned").unwrap_or_default()
-        );
+        let is_running = plan.state == "running";
+        let rate = plan.runs_per_minute.filter(|_| is_running);
+        let left = plan.seconds_left.filter(|_| is_running);
         table.row(vec![
-            of("skill"),
-            of("state"),
-            done.into(),
-            cell(plan, "running"),
-            cell(plan, "queued"),
+            plan.skill.as_str().into(),
+            plan.state.as_str().into(),
+            format!("{} of {}", plan.done, plan.planned).into(),
+            plan.running.to_string().into(),
+            plan.queued.to_string().into(),
             rate.map_or_else(|| show::UNKNOWN.to_owned(), |rate| format!("{rate:.1}")).into(),
             show::seconds(left).into(),
-            bad_when_any(plan, "failed"),
-            bad_when_any(plan, "lost"),
-            cell(plan, "graded"),
-            cell(plan, "grades_queued"),
-            of("agent"),
-            of("id"),
+            bad_when_any(plan.failed),
+            bad_when_any(plan.lost),
+            plan.graded.to_string().into(),
+            plan.grades_queued.to_string().into(),
+            plan.agent.as_str().into(),
+            plan.id.as_str().into(),
         ]);
     }
     table.finish()

@@ -14,6 +14,7 @@ mod outputs;
 mod overview;
 mod review;
 mod route;
+mod scene;
 mod show;
 mod table;
 mod transcript;
@@ -25,27 +26,23 @@ pub(crate) use case::{Pair, case};
 pub(crate) use cases::cases;
 pub(crate) use fleet::fleet;
 pub(crate) use links::{Links, Target};
+pub(crate) use outputs::image_type;
 pub(crate) use overview::overview;
 pub(crate) use review::review;
-pub(crate) use route::route;
+pub(crate) use route::{route, routing};
+pub(crate) use scene::{Part, Scene};
 pub(crate) use transcript::transcript;
-pub(crate) use trigger::{routing, trigger, tuning};
-pub(crate) use tune::tune;
+pub(crate) use trigger::trigger;
+pub(crate) use tune::{tune, tuning};
 pub(crate) use versions::versions;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, Value, context};
+use minijinja::{Environment, Value};
 use serde::Serialize;
 
-use crate::model::Workspace;
-use crate::model::iteration::Iteration;
-use crate::model::trigger::Triggering;
-use crate::model::versions::Versions;
-use crate::server::FleetView;
-
 /// The templates: name and text.
-const TEMPLATES: [(&str, &str); 18] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("macros.html", include_str!("../../templates/macros.html")),
     ("overview.html", include_str!("../../templates/overview.html")),
     ("cases.html", include_str!("../../templates/cases.html")),
@@ -54,9 +51,6 @@ const TEMPLATES: [(&str, &str); 18] = [
     ("trigger.html", include_str!("../../templates/trigger.html")),
     ("routing.html", include_str!("../../templates/routing.html")),
     ("tuning.html", include_str!("../../templates/tuning.html")),
-    ("tune.html", include_str!("../../templates/tune.html")),
-    ("route.html", include_str!("../../templates/route.html")),
-    ("route_report.html", include_str!("../../templates/route_report.html")),
     ("versions.html", include_str!("../../templates/versions.html")),
     ("fleet.html", include_str!("../../templates/fleet.html")),
     ("review.html", include_str!("../../templates/review.html")),
@@ -99,70 +93,4 @@ impl Templates {
 /// A value for a template.
 fn view<T: Serialize>(value: T) -> Value {
     Value::from(Serde(value))
-}
-
-/// The pages that are not about one case or run: name, title.
-const PAGES: [(&str, &str); 8] = [
-    ("overview", "Overview"),
-    ("cases", "Cases"),
-    ("trigger", "Trigger"),
-    ("routing", "Routing"),
-    ("tuning", "Tuning"),
-    ("versions", "Versions"),
-    ("review", "Review"),
-    ("fleet", "Fleet"),
-];
-
-/// What the head of every page shows: the skill, the iteration, the way to the other pages.
-pub(crate) fn head(
-    workspace: &Workspace,
-    iteration: &Iteration,
-    (triggering, versions, fleet): (&Triggering, &Versions, Option<&FleetView>),
-    links: &Links,
-    current: &str,
-) -> Value {
-    let has = |name: &str| match name {
-        "trigger" => !triggering.reports.is_empty() || !triggering.problems.is_empty(),
-        "routing" => !triggering.routes.is_empty(),
-        "tuning" => !triggering.loops.is_empty(),
-        "versions" => !versions.versions.is_empty() || !versions.comparisons.is_empty(),
-        "fleet" => fleet.is_some(),
-        "overview" | "cases" | "review" => true,
-        _ => false,
-    };
-    let pages: Vec<(String, &str, bool)> = PAGES
-        .into_iter()
-        .filter(|(name, _)| has(name))
-        .map(|(name, title)| (links.page(name), title, name == current))
-        .collect();
-    let iterations: Vec<(String, String, bool)> = workspace
-        .iterations()
-        .iter()
-        .map(|key| {
-            let href = Links::new(links.target, key).page("overview");
-            (href, key.replacen("iteration-", "iteration ", 1), *key == iteration.key)
-        })
-        .collect();
-    let about = &iteration.about;
-    let facts: Vec<(&str, &String)> = [
-        ("version", &about.version),
-        ("agent", &about.agent),
-        ("model", &about.executor_model),
-        ("judge", &about.judge_model),
-        ("made", &about.timestamp),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value.as_ref()?)))
-    .collect();
-    let skill = about.skill_name.clone().unwrap_or_else(|| {
-        let name = workspace.name();
-        name.strip_suffix("-workspace").map(str::to_owned).unwrap_or(name)
-    });
-    context! {
-        skill => skill,
-        facts => view(facts),
-        pages => view(pages),
-        iterations => view(iterations),
-        iteration => iteration.key.clone(),
-    }
 }

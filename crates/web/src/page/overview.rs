@@ -1,146 +1,189 @@
-//! The overview: the verdict in one sentence, then what it rests on.
+//! The overview: the verdict in one sentence, then what it rests on. All numbers are those of the summary.
 
 use std::fmt::Write as _;
 
 use minijinja::{Value, context};
 use serde::Serialize;
-use serde_json::Value as Json;
+use skillgauge_core::benchmark::{Settings, Summary};
+use skillgauge_core::iteration::Iteration;
 use skillgauge_core::text::plural;
+use skillgauge_format::evals::{
+    ConfigurationStatistics, DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate,
+    Stats,
+};
+use skillgauge_format::json::Number;
 
+use super::cases::rate;
 use super::chart::{Mark, Shape};
-use super::links::Links;
-use super::show;
-use super::table::{Align, Table, Tone};
-use super::view;
-use crate::model::iteration::{Iteration, Summary};
-use crate::model::json::{items, number, text};
-use crate::model::run::RunState;
+use super::table::{Align, Cell, Table, Tone};
+use super::{Scene, show, view};
 
-/// What a page says above runs of different programs.
-const MIXED: &str = "Different versions";
+/// Cases that are listed to be looked at.
+const MAX_LISTED: usize = 12;
 
-/// Warnings of one kind that are listed.
-const MAX_LISTED: usize = 6;
-
-/// The verdict, as the head of the page says it.
-#[derive(Debug, Serialize)]
-pub(crate) struct Verdict {
-    word: String,
-    tone: Tone,
-    symbol: &'static str,
-    sentence: String,
-    reason: Option<String>,
-}
-
-/// Something that a reader of the numbers should know.
-#[derive(Debug, Serialize)]
-struct Warning {
-    title: String,
-    detail: String,
-    href: Option<String>,
-}
-
-pub(crate) fn overview(
-    iteration: &Iteration,
-    previous: Option<&Iteration>,
-    links: &Links,
-) -> Value {
-    let summaries: Vec<Summary> =
-        iteration.configurations.iter().map(|name| iteration.summary(name)).collect();
-    let rates: Vec<Mark> = summaries.iter().map(rate_mark).collect();
-    let problems: Vec<_> = iteration
-        .problems
-        .iter()
-        .chain(iteration.cases.iter().flat_map(|case| &case.problems))
-        .collect();
+pub(crate) fn overview(scene: &Scene) -> Value {
+    let Scene { iteration, summary, .. } = scene;
+    let statistics = &summary.statistics;
+    // Of the iteration before, only the rates are shown.
+    let before = scene.workspace.before(&scene.key);
+    let before = before.and_then(|path| Iteration::read(&path).ok());
+    let before = before.map(|found| (found.summary(&Settings::default()), found));
+    let arms = statistics.configurations.iter();
+    let rates: Vec<Mark> = arms.clone().map(|(name, found)| rate_mark(name, found)).collect();
     context! {
-        verdict => view(verdict(iteration, &summaries)),
+        verdict => view(headline(scene)),
+        arms => view(arms.map(|(name, found)| arm(name, found)).collect::<Vec<Arm>>()),
         rates => view(rates),
-        dimensions => view(dimensions(&summaries)),
-        totals => view(totals(&summaries)),
-        changes => view(previous.map(|previous| changes(iteration, previous, &summaries))),
-        previous => previous.map(|previous| previous.key.clone()),
-        warnings => view(warnings(iteration, links)),
-        notes => view(notes(iteration)),
-        problems => view(problems),
-        counts => view(counts(iteration)),
+        dimensions => view(dimensions(scene)),
+        totals => view(totals(summary)),
+        changes => view(before.map(|(before, old)| changes(scene, &before, &old))),
+        look_at => view(look_at(scene)),
+        notes => view(summary.notes.iter().skip(statistics.differences.len()).collect::<Vec<_>>()),
+        problems => view(scene.problems.iter().map(show::problem).collect::<Vec<_>>()),
+        cases => iteration.cases.len(),
+        runs => iteration.runs().count(),
         is_empty => iteration.cases.is_empty(),
     }
 }
 
-/// The difference between with and without, judged over all runs that had the skill.
-fn difference(iteration: &Iteration) -> Option<&Json> {
-    let all = items(iteration.benchmark.as_ref()?.get("statistics")?, "differences");
-    let counts = |found: &&Json| {
-        text(found, "over").is_none_or(|over| over == "assigned")
-            && text(found, "metric").is_none_or(|metric| metric == "pass_rate")
-    };
-    all.iter().find(counts)
+/// The verdict, as the head of the page says it.
+#[derive(Debug, Serialize)]
+struct Headline {
+    word: &'static str,
+    tone: Tone,
+    symbol: &'static str,
+    /// The difference over the cases that can be compared, in words and as it is.
+    points: Option<String>,
+    difference: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    /// What is compared with what, and the verdict as files have it.
+    compared: Option<[String; 3]>,
+    sentence: String,
+    reason: Option<String>,
+    /// Whether runs are still to come.
+    is_unfinished: bool,
 }
 
-pub(crate) fn verdict(iteration: &Iteration, summaries: &[Summary]) -> Verdict {
-    let stated = difference(iteration);
-    let word = stated.and_then(|found| text(found, "verdict"));
-    let (word, tone, symbol) = match word.as_deref() {
-        Some("better") => ("Better", Tone::Good, "▲"),
-        Some("worse") => ("Worse", Tone::Bad, "▼"),
-        Some("no_difference" | "no difference") => ("No difference", Tone::Quiet, "＝"),
-        Some("not_enough_runs" | "not enough runs") => ("Not enough runs", Tone::Warn, "?"),
-        _ => ("No verdict yet", Tone::Warn, "?"),
+fn headline(scene: &Scene) -> Headline {
+    let statistics = &scene.summary.statistics;
+    let over_all = |found: &&DifferenceStatistics| found.over == DifferenceOver::Assigned;
+    let found = statistics.differences.iter().find(over_all);
+    let (word, tone, symbol) = match found.map(|found| found.verdict) {
+        Some(DifferenceVerdict::Better) => ("Better", Tone::Good, "▲"),
+        Some(DifferenceVerdict::Worse) => ("Worse", Tone::Bad, "▼"),
+        Some(DifferenceVerdict::NoDifference) => ("No difference", Tone::Quiet, "＝"),
+        Some(DifferenceVerdict::NotEnoughRuns) => ("Not enough runs", Tone::Warn, "?"),
+        None => ("No verdict yet", Tone::Warn, "?"),
     };
-    let mut sentence = sentence(summaries);
-    if let Some(found) = stated
-        && let (Some(low), Some(high)) = (number(found, "low"), number(found, "high"))
-    {
-        let [low, high] = [low, high].map(|end| show::minus(&format!("{:+.0}", end * 100.0 + 0.0)));
+    let number = |number: fn(&DifferenceStatistics) -> Option<Number>| {
+        found.and_then(number).map(Number::as_f64)
+    };
+    let difference = number(|found| found.difference);
+    let has_runs = !scene.iteration.cases.is_empty();
+    let nothing = "there is nothing to compare with, or nothing was graded";
+    Headline {
+        word,
+        tone,
+        symbol,
+        points: difference.map(show::points),
+        difference,
+        low: number(|found| found.low),
+        high: number(|found| found.high),
+        compared: found.map(|found| {
+            let [arm, baseline] = [&found.configuration, &found.baseline];
+            [arm.to_string(), baseline.to_string(), found.verdict.to_string()]
+        }),
+        sentence: sentence(&scene.summary, found),
+        reason: match found {
+            Some(found) => Some(found.reason.clone()),
+            None => has_runs.then(|| nothing.to_owned()),
+        },
+        is_unfinished: scene.iteration.record.as_ref().is_some_and(|it| it.finished.is_none()),
+    }
+}
+
+fn sentence(summary: &Summary, found: Option<&DifferenceStatistics>) -> String {
+    let arms = &summary.statistics.configurations;
+    let Some(found) = found else {
+        return match arms.first() {
+            None => "Nothing has been run yet".to_owned(),
+            Some((name, arm)) => {
+                let rate = arm.pass_rate.as_ref().map(|rate| rate.mean.as_f64());
+                let (rate, name) = (show::percent(rate), show::words(name));
+                format!("{rate} of the expectations pass {name}")
+            }
+        };
+    };
+    let percent = |rate: Option<Number>| show::percent(rate.map(Number::as_f64));
+    let mut sentence = match found.cases {
+        0 => "No case has measured runs on both sides".to_owned(),
+        cases => format!(
+            "{} of the expectations pass {}, {} {}, over the same {}",
+            percent(found.rate),
+            show::words(found.configuration.as_str()),
+            percent(found.baseline_rate),
+            show::words(found.baseline.as_str()),
+            plural(cases, "case"),
+        ),
+    };
+    if let Some((low, high)) = found.low.zip(found.high) {
+        let [low, high] = [low, high].map(|end| show::signed(end.as_f64()));
         let _ = write!(sentence, "; the difference lies between {low} and {high} points");
     }
-    let reason = match stated {
-        Some(found) => text(found, "reason"),
-        None if iteration.cases.is_empty() => None,
-        None => Some("there is nothing to compare with, or nothing was graded".to_owned()),
-    };
-    Verdict { word: word.to_owned(), tone, symbol, sentence, reason }
+    let lost = found.not_comparable.len();
+    if lost > 0 {
+        let _ = write!(sentence, "; {} not comparable", plural(lost, "case"));
+    }
+    sentence
 }
 
-fn sentence(summaries: &[Summary]) -> String {
-    let rate = |summary: &Summary| show::percent(summary.pass_rate);
-    let name = |summary: &Summary| show::words(&summary.configuration);
-    match summaries {
-        [] => "Nothing has been run yet".to_owned(),
-        [only] => format!("{} of the expectations pass {}", rate(only), name(only)),
-        [with, baseline, ..] => {
-            let change = with.pass_rate.zip(baseline.pass_rate);
-            let change =
-                change.map(|(with, without)| format!(" ({})", show::points(with - without)));
-            format!(
-                "{} of the expectations pass {}, {} {}{}",
-                rate(with),
-                name(with),
-                rate(baseline),
-                name(baseline),
-                change.unwrap_or_default()
-            )
-        }
+/// The runs of one configuration by what they count for, and their rate.
+#[derive(Debug, Serialize)]
+struct Arm {
+    configuration: String,
+    name: String,
+    passed: u64,
+    failed: u64,
+    /// Not measured, or of a case that cannot be compared.
+    left_out: u64,
+    not_compared: u64,
+    unmeasured: u64,
+    rate: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+fn arm(name: &str, found: &ConfigurationStatistics) -> Arm {
+    let of = |number: fn(&Estimate) -> Number| found.pass_rate.as_ref().map(number);
+    let of = |number| of(number).map(Number::as_f64);
+    Arm {
+        configuration: name.to_owned(),
+        name: show::words(name),
+        passed: found.passed,
+        failed: found.runs - found.passed,
+        left_out: found.unmeasured + found.not_compared,
+        not_compared: found.not_compared,
+        unmeasured: found.unmeasured,
+        rate: of(|rate| rate.mean),
+        low: of(|rate| rate.low),
+        high: of(|rate| rate.high),
     }
 }
 
-fn rate_mark(summary: &Summary) -> Mark {
-    let value = match summary.interval {
-        Some(_) => format!(
-            "{}, interval {}",
-            show::percent(summary.pass_rate),
-            show::percent_range(summary.interval)
-        ),
-        None => show::percent(summary.pass_rate),
+fn rate_mark(name: &str, found: &ConfigurationStatistics) -> Mark {
+    let rate = found.pass_rate.as_ref();
+    let at = rate.map(|rate| rate.mean.as_f64());
+    let interval = interval(rate);
+    let value = match interval {
+        Some(_) => format!("{}, interval {}", show::percent(at), show::percent_range(interval)),
+        None => show::percent(at),
     };
-    Mark::new(
-        show::words(&summary.configuration),
-        value,
-        (summary.pass_rate, summary.interval),
-        (0.0, 1.0),
-        Shape::of(&summary.configuration),
-    )
+    Mark::new(show::words(name), value, (at, interval), (0.0, 1.0), Shape::of(name))
+}
+
+fn interval(rate: Option<&Estimate>) -> Option<(f64, f64)> {
+    rate.map(|rate| (rate.low.as_f64(), rate.high.as_f64()))
 }
 
 /// A dimension of the rubric with a mark for each configuration.
@@ -150,60 +193,67 @@ struct DimensionRow {
     marks: Vec<Mark>,
 }
 
-fn dimensions(summaries: &[Summary]) -> Vec<DimensionRow> {
-    let mut names: Vec<&str> = summaries
-        .iter()
-        .flat_map(|summary| &summary.dimensions)
-        .map(|found| found.name.as_str())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    let mark = |summary: &Summary, name: &str| {
-        let found = summary.dimensions.iter().find(|found| found.name == name)?;
-        let (low, high) = found.range;
-        let value = format!("{:.1} of 5, from {low:.0} to {high:.0}", found.mean);
-        let label = show::words(&summary.configuration);
-        let shape = Shape::of(&summary.configuration);
-        Some(Mark::new(label, value, (Some(found.mean), Some(found.range)), (1.0, 5.0), shape))
-    };
-    let row = |name: &str| DimensionRow {
-        name: show::words(name),
-        marks: summaries.iter().filter_map(|summary| mark(summary, name)).collect(),
-    };
-    names.into_iter().map(row).collect()
+fn dimensions(scene: &Scene) -> Vec<DimensionRow> {
+    let mut rows: Vec<DimensionRow> = Vec::new();
+    for configuration in &scene.iteration.configurations {
+        let summary = scene.summary.run_summary.get(configuration);
+        let found = summary.as_ref().and_then(|summary| summary.rubric_dimensions.as_ref());
+        for (name, stats) in found.into_iter().flatten() {
+            let mean = stats.mean.as_f64();
+            let [low, high] = [stats.min, stats.max].map(|end| end.map_or(mean, Number::as_f64));
+            let value = format!("{mean:.1} of 5, from {low:.0} to {high:.0}");
+            let label = show::words(configuration.as_str());
+            let at = (Some(mean), Some((low, high)));
+            let mark = Mark::new(label, value, at, (1.0, 5.0), Shape::of(configuration.as_str()));
+            let name = show::words(name);
+            match rows.iter_mut().find(|row| row.name == name) {
+                Some(row) => row.marks.push(mark),
+                None => rows.push(DimensionRow { name, marks: vec![mark] }),
+            }
+        }
+    }
+    rows
 }
 
-fn totals(summaries: &[Summary]) -> Table {
+fn totals(summary: &Summary) -> Table {
     let columns = [
         ("configuration", Align::Left),
+        ("cases", Align::Right),
         ("runs", Align::Right),
-        ("graded", Align::Right),
         ("pass rate", Align::Right),
         ("95 % interval", Align::Right),
+        ("passed", Align::Right),
         ("rubric", Align::Right),
         ("time per run", Align::Right),
         ("tokens per run", Align::Right),
-        ("cost", Align::Right),
+        ("cost per run", Align::Right),
     ];
     let mut table = Table::new("totals", "What the runs come to", &columns);
-    for summary in summaries {
+    let mean = |stats: &Option<Stats>| stats.as_ref().map(|stats| stats.mean.as_f64());
+    for (name, found) in &summary.statistics.configurations {
+        let rate = found.pass_rate.as_ref();
+        let runs = match found.runs + found.unmeasured + found.not_compared {
+            all if all == found.runs => all.to_string(),
+            all => format!("{} of {all}", found.runs),
+        };
         table.row(vec![
-            show::words(&summary.configuration).into(),
-            summary.runs.to_string().into(),
-            summary.graded.to_string().into(),
-            show::percent(summary.pass_rate).into(),
-            show::percent_range(summary.interval).into(),
-            show::percent(summary.rubric).into(),
-            show::seconds(summary.seconds).into(),
-            show::whole(summary.tokens).into(),
-            show::dollars(summary.cost).into(),
+            show::words(name).into(),
+            found.cases.to_string().into(),
+            runs.into(),
+            show::percent(rate.map(|rate| rate.mean.as_f64())).into(),
+            show::percent_range(interval(rate)).into(),
+            format!("{} of {}", found.passed, found.runs).into(),
+            show::percent(mean(&found.rubric_normalized)).into(),
+            show::seconds(mean(&found.time_seconds)).into(),
+            show::whole(mean(&found.tokens)).into(),
+            show::dollars(mean(&found.cost_usd)).into(),
         ]);
     }
     table.finish()
 }
 
 /// What is different from the iteration before.
-fn changes(iteration: &Iteration, previous: &Iteration, summaries: &[Summary]) -> Table {
+fn changes(scene: &Scene, before: &Summary, old: &Iteration) -> Table {
     let columns = [
         ("what", Align::Left),
         ("before", Align::Right),
@@ -218,149 +268,50 @@ fn changes(iteration: &Iteration, previous: &Iteration, summaries: &[Summary]) -
             Some(change) if change < -0.005 => Tone::Bad,
             _ => Tone::Quiet,
         };
-        let shown = change.map_or_else(|| show::UNKNOWN.to_owned(), show::points);
-        let cells = [show::percent(before), show::percent(now)].map(Into::into);
-        let [before, now] = cells;
-        let cell: super::table::Cell = shown.into();
-        table.row(vec![what.into(), before, now, cell.tone(tone)]);
+        let change = Cell::from(change.map_or_else(|| show::UNKNOWN.to_owned(), show::points));
+        let [before, now] = [before, now].map(|rate| show::percent(rate).into());
+        table.row(vec![what.into(), before, now, change.tone(tone)]);
     };
-    for summary in summaries {
-        let before = previous.summary(&summary.configuration).pass_rate;
-        row(
-            format!("all cases, {}", show::words(&summary.configuration)),
-            before,
-            summary.pass_rate,
-        );
+    let mean = |found: Option<&ConfigurationStatistics>| {
+        found.and_then(|found| Some(found.pass_rate.as_ref()?.mean.as_f64()))
+    };
+    for (name, found) in &scene.summary.statistics.configurations {
+        let before = before.statistics.configurations.get(name);
+        row(format!("all cases, {}", show::words(name)), mean(before), mean(Some(found)));
     }
-    if let Some(configuration) = iteration.configurations.first() {
-        for case in &iteration.cases {
-            let before = previous.cases.iter().find(|known| known.id == case.id);
-            let before = before.and_then(|case| case.pass_rate(configuration));
-            let now = case.pass_rate(configuration);
+    if let Some(first) = scene.iteration.configurations.first() {
+        let cases = scene.iteration.cases.iter().zip(&scene.summary.statistics.cases);
+        for (case, found) in cases {
+            let place = old.cases.iter().position(|known| known.id == case.id);
+            let before = place.and_then(|place| rate(before.statistics.cases.get(place)?, first));
+            let now = rate(found, first);
             if before.zip(now).is_some_and(|(before, now)| (before - now).abs() > 0.005) {
-                row(format!("{}, {}", case.name, show::words(configuration)), before, now);
+                row(format!("{}, {}", case.title(), show::words(first.as_str())), before, now);
             }
         }
     }
     table.finish()
 }
 
-/// What a person sees first about the runs: how many, how many of each state.
+/// A case that the numbers alone do not explain.
 #[derive(Debug, Serialize)]
-struct Counts {
-    cases: usize,
-    runs: usize,
-    passed: usize,
-    failed: usize,
-    broken: usize,
-    ungraded: usize,
+struct LookAt {
+    name: String,
+    href: String,
+    why: Vec<&'static str>,
 }
 
-fn counts(iteration: &Iteration) -> Counts {
-    let of = |state| iteration.runs().filter(|run| run.state() == state).count();
-    Counts {
-        cases: iteration.cases.len(),
-        runs: iteration.runs().count(),
-        passed: of(RunState::Passed),
-        failed: of(RunState::Failed),
-        broken: of(RunState::Broken),
-        ungraded: of(RunState::Ungraded),
-    }
-}
-
-fn warnings(iteration: &Iteration, links: &Links) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let mut add = |title: &str, found: Vec<(String, String)>| {
-        let more = found.len().saturating_sub(MAX_LISTED);
-        warnings.extend(found.into_iter().take(MAX_LISTED).map(|(detail, key)| Warning {
-            title: title.to_owned(),
-            detail,
-            href: Some(links.case(&key, None)),
-        }));
-        if more > 0 {
-            let detail = format!("and {more} more");
-            warnings.push(Warning { title: title.to_owned(), detail, href: None });
-        }
-    };
-    let (mut flaky, mut few, mut same, mut broken) = (vec![], vec![], vec![], vec![]);
-    for case in &iteration.cases {
-        for configuration in &iteration.configurations {
-            let runs = case.runs_of(configuration).count();
-            let place =
-                || (format!("{}, {}", case.name, show::words(configuration)), case.key.clone());
-            if case.is_flaky(configuration) {
-                flaky.push(place());
-            }
-            if (1..3).contains(&runs) {
-                few.push(place());
-            }
-            let lost =
-                case.runs_of(configuration).filter(|run| run.state() == RunState::Broken).count();
-            if lost > 0 {
-                let (name, key) = place();
-                broken.push((format!("{name}: {}", plural(lost, "run")), key));
-            }
-        }
-        same.extend(
-            never_discriminating(case, &iteration.configurations)
-                .into_iter()
-                .map(|text| (format!("{}: {text}", case.name), case.key.clone())),
-        );
-    }
-    let mixtures = iteration.mixtures().into_iter();
-    let mixed = mixtures.map(|detail| Warning { title: MIXED.to_owned(), detail, href: None });
-    let mixed: Vec<Warning> = mixed.collect();
-    add("Not measured", broken);
-    add("Flaky", flaky);
-    add("Not discriminating", same);
-    add("Too few runs", few);
-    // Before all others: it may explain them.
-    warnings.splice(0..0, mixed);
-    warnings
-}
-
-/// Expectations that pass in every run of every configuration: they say nothing about the skill.
-fn never_discriminating(case: &crate::model::case::Case, configurations: &[String]) -> Vec<String> {
-    let graded = |name: &String| case.runs_of(name).any(|run| !run.verdicts.is_empty());
-    if configurations.iter().filter(|name| graded(name)).count() < 2 {
-        return Vec::new();
-    }
-    let Some(first) = case.runs.iter().find(|run| !run.verdicts.is_empty()) else {
-        return Vec::new();
-    };
-    let always = |text: &str| {
-        case.runs
-            .iter()
-            .filter(|run| !run.verdicts.is_empty())
-            .all(|run| run.verdicts.iter().any(|verdict| verdict.text == text && verdict.passed))
-    };
-    first.verdicts.iter().map(|verdict| verdict.text.clone()).filter(|text| always(text)).collect()
-}
-
-/// What the benchmark points out in words.
-fn notes(iteration: &Iteration) -> Vec<String> {
-    let partial =
-        iteration.about.partial.iter().map(|why| format!("not everything was run: {why}"));
-    let Some(benchmark) = &iteration.benchmark else { return partial.collect() };
-    // The warnings have these already.
-    let mixtures = iteration.mixtures();
-    let told = ["notes", "warnings"]
-        .into_iter()
-        .flat_map(|key| items(benchmark, key))
-        .filter_map(|note| note.as_str().map(str::to_owned).or_else(|| text(note, "message")))
-        .filter(|note| !mixtures.contains(note))
-        .chain(stale(iteration, benchmark));
-    partial.chain(told).collect()
-}
-
-/// A benchmark that was made from other runs than those that are there.
-fn stale(iteration: &Iteration, benchmark: &Json) -> Option<String> {
-    let about = items(benchmark, "runs").len() + items(benchmark, "unmeasured").len();
-    let there = iteration.runs().count();
-    (about > 0 && about != there).then(|| {
-        format!(
-            "benchmark.json is about {}, and there are {there}; `skillgauge bench` makes it anew",
-            plural(about, "run")
-        )
-    })
+fn look_at(scene: &Scene) -> Vec<LookAt> {
+    let cases = scene.iteration.cases.iter().zip(&scene.summary.statistics.cases);
+    let odd = cases.filter_map(|(case, found)| {
+        let is_flaky = found.configurations.values().any(|found| found.flaky);
+        let has_gap = case.runs.iter().any(|run| !run.is_measured());
+        let is_lost = !scene.iteration.is_comparable(case);
+        let why =
+            [(is_lost, "not comparable"), (has_gap, "runs not measured"), (is_flaky, "flaky")];
+        let why: Vec<_> = why.into_iter().filter(|(is_so, _)| *is_so).map(|(_, why)| why).collect();
+        let href = scene.links.case(&case.key, None);
+        (!why.is_empty()).then(|| LookAt { name: case.title(), href, why })
+    });
+    odd.take(MAX_LISTED).collect()
 }

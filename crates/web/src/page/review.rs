@@ -2,17 +2,15 @@
 
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_core::iteration::{Case, Run};
+use skillgauge_format::evals::ReviewMark;
 
 use super::case::title;
-use super::cases::state;
-use super::links::{Links, Target};
+use super::cases::{order, standing};
+use super::links::Target;
 use super::table::Tone;
-use super::view;
-use crate::model::case::Case;
-use crate::model::feedback::Mark;
-use crate::model::iteration::Iteration;
-use crate::model::run::{Run, RunState};
-use crate::model::statistics::Agreement;
+use super::{Scene, view};
+use crate::feedback::Agreement;
 
 /// Runs on one page of the server.
 pub(crate) const RUNS_PER_PAGE: usize = 30;
@@ -29,7 +27,7 @@ struct ReviewView {
     symbol: &'static str,
     tone: Tone,
     word: String,
-    mark: Option<&'static str>,
+    mark: Option<ReviewMark>,
     comment: String,
     when: Option<String>,
     verdicts: Vec<VerdictView>,
@@ -44,22 +42,15 @@ struct VerdictView {
 }
 
 /// What the page of review shows; pages count from 1.
-pub(crate) fn review(iteration: &Iteration, page: usize, links: &Links) -> Value {
+pub(crate) fn review(scene: &Scene, page: usize) -> Value {
+    let Scene { iteration, feedback, links, .. } = scene;
     let mut runs: Vec<(&Case, &Run)> = iteration
         .cases
         .iter()
         .flat_map(|case| case.runs.iter().map(move |run| (case, run)))
         .collect();
     // What nobody has looked at and what failed comes first.
-    runs.sort_by_key(|(_, run)| {
-        let order = match run.state() {
-            RunState::Failed => 0,
-            RunState::Broken => 1,
-            RunState::Ungraded => 2,
-            RunState::Passed => 3,
-        };
-        (iteration.feedback.of(&run.id).is_some(), order)
-    });
+    runs.sort_by_key(|(_, run)| (feedback.of(&run.id).is_some(), order(&run.standing)));
     let count = match links.target {
         Target::Server => RUNS_PER_PAGE,
         Target::File => RUNS_IN_FILE,
@@ -67,20 +58,19 @@ pub(crate) fn review(iteration: &Iteration, page: usize, links: &Links) -> Value
     let total = runs.len();
     let first = page.saturating_sub(1).saturating_mul(count);
     let shown = runs.into_iter().skip(first).take(count);
-    let views: Vec<ReviewView> =
-        shown.map(|(case, run)| review_view(iteration, case, run, links)).collect();
-    let (marks, verdicts) = iteration.feedback.agreement(iteration.runs());
+    let views: Vec<ReviewView> = shown.map(|(case, run)| review_view(scene, case, run)).collect();
+    let (marks, verdicts) = feedback.agreement(iteration.runs());
     let pages = total.div_ceil(count).max(1);
     let link = |page: usize| format!("{}?page={page}", links.page("review"));
     context! {
         runs => view(views),
         total => total,
-        reviewed => iteration.feedback.reviews().len(),
+        reviewed => feedback.0.reviews.len(),
         agreement => view([
             ("whole runs", agreement_words(marks)),
             ("single expectations", agreement_words(verdicts)),
         ]),
-        feedback => iteration.feedback.to_json().to_string(),
+        feedback => serde_json::to_string(&feedback.0).unwrap_or_default(),
         can_save => links.target == Target::Server,
         action => links.page("review"),
         page => page,
@@ -100,32 +90,29 @@ fn agreement_words(agreement: Agreement) -> String {
     }
 }
 
-fn review_view(iteration: &Iteration, case: &Case, run: &Run, links: &Links) -> ReviewView {
-    let (symbol, tone, word) = state(run);
-    let review = iteration.feedback.of(&run.id);
+fn review_view(scene: &Scene, case: &Case, run: &Run) -> ReviewView {
+    let (symbol, tone, word) = standing(run);
+    let review = scene.feedback.of(&run.id);
     let decided = |text: &str| {
         review?.verdicts.iter().find(|verdict| verdict.text == text).map(|verdict| verdict.passed)
     };
+    let verdicts = run.verdicts.iter().map(|verdict| VerdictView {
+        text: verdict.text.clone(),
+        judged: verdict.passed,
+        decided: decided(&verdict.text),
+    });
     ReviewView {
         run: run.id.clone(),
         folder: run.folder.clone(),
-        title: format!("{}, {}", case.name, title(run)),
-        href: links.case(&case.key, Some(&run.id)),
-        transcript: links.transcript(&run.folder, &run.id, None),
+        title: format!("{}, {}", case.title(), title(run)),
+        href: scene.links.case(&case.key, Some(&run.id)),
+        transcript: scene.links.transcript(&run.folder, &run.id, None),
         symbol,
         tone,
         word,
-        mark: review.and_then(|review| review.mark).map(Mark::as_str),
-        comment: review.map(|review| review.comment.clone()).unwrap_or_default(),
-        when: review.and_then(|review| review.timestamp.clone()),
-        verdicts: run
-            .verdicts
-            .iter()
-            .map(|verdict| VerdictView {
-                text: verdict.text.clone(),
-                judged: verdict.passed,
-                decided: decided(&verdict.text),
-            })
-            .collect(),
+        mark: review.and_then(|review| review.mark),
+        comment: review.map(|review| review.feedback.clone()).unwrap_or_default(),
+        when: review.and_then(|review| Some(review.timestamp.as_ref()?.to_string())),
+        verdicts: verdicts.collect(),
     }
 }

@@ -1,16 +1,17 @@
-//! The page of one route report: the matrix, the skills, the collisions and the queries.
+//! The page of routing: of each report the matrix, the skills, the collisions and the queries.
 
 use std::fmt::Write as _;
 
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_core::text::plural;
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport, SkillRoute};
 
 use super::chart::{Mark, Shape};
-use super::show;
 use super::table::{Align, Cell, Table, Tone};
-use super::view;
+use super::{show, view};
+use crate::triggering::Triggering;
 
 #[derive(Debug, Serialize)]
 struct CollisionView {
@@ -18,20 +19,33 @@ struct CollisionView {
     queries: Vec<String>,
 }
 
-/// What the page of a route report shows; the index keeps the names of its tables apart from those of other reports.
-pub(crate) fn route(report: &RouteReport, index: usize) -> Value {
+/// What the page of routing shows.
+pub(crate) fn routing(found: &Triggering) -> Value {
+    let routes = found.routes.iter().enumerate();
+    let routes = routes.map(|(index, (file, report))| one(report, Some(file), index));
+    context! { routes => routes.collect::<Vec<Value>>() }
+}
+
+/// The same page with one report.
+pub(crate) fn route(report: &RouteReport) -> Value {
+    context! { routes => vec![one(report, None, 0)] }
+}
+
+/// The index keeps the names of its tables apart from those of other reports.
+fn one(report: &RouteReport, file: Option<&str>, index: usize) -> Value {
     let collisions: Vec<CollisionView> = (report.collisions.iter())
         .map(|collision| CollisionView {
             title: format!(
                 "{} and {}: {}",
                 collision.skills[0],
                 collision.skills[1],
-                runs(collision.runs)
+                plural(collision.runs, "run")
             ),
             queries: collision.queries.clone(),
         })
         .collect();
     context! {
+        file => file,
         sentence => sentence(report),
         is_estimate => report.basis == RouteBasis::Estimate,
         is_partial => report.partial == Some(true),
@@ -41,10 +55,6 @@ pub(crate) fn route(report: &RouteReport, index: usize) -> Value {
         collisions => view(collisions),
         queries => view(queries(report, index)),
     }
-}
-
-fn runs(count: u64) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
 fn sentence(report: &RouteReport) -> String {

@@ -1,11 +1,14 @@
 //! Numbers as people read them. What is not known is a dash, never a zero.
 
+use skillgauge_core::iteration::Problem;
+use skillgauge_core::text;
+
 /// What stands for an unknown number.
 pub(crate) const UNKNOWN: &str = "–";
 
 /// `0.873` as `87 %`.
 pub(crate) fn percent(rate: Option<f64>) -> String {
-    rate.map_or_else(unknown, skillgauge_core::text::percent)
+    rate.map_or_else(unknown, text::percent)
 }
 
 /// Two rates as `80 to 93 %`.
@@ -18,17 +21,18 @@ pub(crate) fn percent_range(interval: Option<(f64, f64)>) -> String {
 
 /// A difference of rates as `+12 points`.
 pub(crate) fn points(difference: f64) -> String {
-    let points = minus(&format!("{:+.0}", difference * 100.0));
-    match points.as_str() {
-        "+0" | "\u{2212}0" => "0 points".to_owned(),
-        "+1" | "\u{2212}1" => format!("{points} point"),
-        _ => format!("{points} points"),
+    match signed(difference).as_str() {
+        "+0" => "0 points".to_owned(),
+        one @ ("+1" | "\u{2212}1") => format!("{one} point"),
+        points => format!("{points} points"),
     }
 }
 
-/// A true minus sign, which a hyphen is not.
-pub(crate) fn minus(text: &str) -> String {
-    text.replacen('-', "\u{2212}", 1)
+/// A difference of rates in hundredths, with a true minus sign, which a hyphen is not.
+pub(crate) fn signed(difference: f64) -> String {
+    // Not `-0`.
+    let points = (difference * 100.0).round() + 0.0;
+    format!("{points:+.0}").replacen('-', "\u{2212}", 1)
 }
 
 pub(crate) fn seconds(seconds: Option<f64>) -> String {
@@ -40,19 +44,17 @@ pub(crate) fn seconds(seconds: Option<f64>) -> String {
     })
 }
 
-/// A count with thin spaces between the thousands.
+/// A number without decimals.
 pub(crate) fn whole(number: Option<f64>) -> String {
     number.map_or_else(unknown, |number| {
         let digits = format!("{number:.0}");
-        let mut text = String::new();
-        for (index, digit) in digits.chars().enumerate() {
-            if index > 0 && (digits.len() - index).is_multiple_of(3) && !text.ends_with('-') {
-                text.push('\u{202f}');
-            }
-            text.push(digit);
-        }
-        text
+        digits.parse().map_or(digits, text::grouped)
     })
+}
+
+/// The same of a count.
+pub(crate) fn count(number: u64) -> String {
+    text::grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// US dollars.
@@ -87,6 +89,11 @@ fn unknown() -> String {
     UNKNOWN.to_owned()
 }
 
+/// A file that could not be used, and why.
+pub(crate) fn problem(problem: &Problem) -> (String, String) {
+    (problem.file.clone(), problem.message.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,10 +109,9 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(percent(Some(0.873)), "87 %");
         assert_eq!(points(-0.126), "\u{2212}13 points");
-        assert_eq!(points(0.001), "0 points");
+        assert_eq!((points(0.001), points(-0.001)), ("0 points".into(), "0 points".into()));
         assert_eq!(points(0.01), "+1 point");
-        assert_eq!(whole(Some(1_234_567.0)), "1\u{202f}234\u{202f}567");
-        assert_eq!(whole(Some(-123_456.0)), "-123\u{202f}456");
+        assert_eq!((whole(Some(1_234_567.4)), count(999)), ("1,234,567".into(), "999".into()));
         assert_eq!(seconds(Some(0.25)), "250 ms");
         assert_eq!(seconds(Some(125.0)), "2 min 05 s");
         assert_eq!(dollars(Some(0.0123)), "$0.0123");

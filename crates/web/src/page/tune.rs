@@ -1,14 +1,17 @@
-//! The page of one loop: rounds with what changed in the description, rates with intervals, queries over the rounds.
+//! The page of tuning: of each loop the rounds with what changed in the description, rates with intervals, queries.
 
 use minijinja::{Value, context};
 use serde::Serialize;
-use skillgauge_core::tune::page::{DiffChange, DiffPart, PageQuery, PageRate, PageRound, TunePage};
+use skillgauge_core::tune::page::{
+    self, DiffChange, DiffPart, PageQuery, PageRate, PageRound, TunePage,
+};
+use skillgauge_core::tune::split::Split;
 
 use super::chart::{Line, Shape, Step};
 use super::diff::DiffLine;
-use super::show;
 use super::table::{Align, Cell, Table, Tone};
-use super::view;
+use super::{show, view};
+use crate::triggering::Triggering;
 
 #[derive(Debug, Serialize)]
 struct RoundView {
@@ -18,17 +21,32 @@ struct RoundView {
     words: Vec<DiffLine>,
 }
 
-/// What the page of a loop shows.
+/// What the page of tuning shows. A summary alone does not tell how the queries fared.
+pub(crate) fn tuning(found: &Triggering) -> Value {
+    let loops = found.loops.iter().enumerate();
+    let loops = loops.map(|(index, (file, summary))| {
+        one(&page::page(summary, &[], &[], &Split::default()), Some(file), index)
+    });
+    context! { loops => loops.collect::<Vec<Value>>() }
+}
+
+/// The same page with one loop.
 pub(crate) fn tune(page: &TunePage) -> Value {
+    context! { loops => vec![one(page, None, 0)] }
+}
+
+/// The index keeps the names of its tables apart from those of other loops.
+fn one(page: &TunePage, file: Option<&str>, index: usize) -> Value {
     context! {
+        file => file,
         sentence => sentence(page),
         stop_reason => page.stop_reason.clone(),
         is_partial => page.is_partial,
         warnings => view(&page.warnings),
         lines => view(lines(&page.rounds)),
         rounds => view(page.rounds.iter().map(round).collect::<Vec<_>>()),
-        table => view(rounds(&page.rounds)),
-        queries => view(queries(page)),
+        table => view(rounds(&page.rounds, index)),
+        queries => view((!page.queries.is_empty()).then(|| queries(page, index))),
         final_description => page.final_description.clone(),
     }
 }
@@ -88,7 +106,7 @@ fn round(round: &PageRound) -> RoundView {
     }
 }
 
-fn rounds(rounds: &[PageRound]) -> Table {
+fn rounds(rounds: &[PageRound], index: usize) -> Table {
     let columns = [
         ("round", Align::Right),
         ("train", Align::Right),
@@ -97,7 +115,8 @@ fn rounds(rounds: &[PageRound]) -> Table {
         ("went on from here", Align::Left),
         ("description", Align::Left),
     ];
-    let mut table = Table::new("rounds", "Rounds, with 95 % intervals", &columns);
+    let id = format!("rounds-{index}");
+    let mut table = Table::new(&id, "Rounds, with 95 % intervals", &columns);
     for round in rounds {
         table.row(vec![
             round.round.to_string().into(),
@@ -116,13 +135,14 @@ fn rounds(rounds: &[PageRound]) -> Table {
 }
 
 /// The queries over the rounds; those whose verdict changed come first.
-fn queries(page: &TunePage) -> Table {
+fn queries(page: &TunePage, index: usize) -> Table {
     let titles: Vec<String> =
         page.rounds.iter().map(|round| format!("round {}", round.round)).collect();
     let mut columns =
         vec![("query", Align::Left), ("should trigger", Align::Left), ("part", Align::Left)];
     columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
-    let mut table = Table::new("queries", "Queries over the rounds, changed ones first", &columns);
+    let id = format!("loop-queries-{index}");
+    let mut table = Table::new(&id, "Queries over the rounds, changed ones first", &columns);
     let mut queries: Vec<&PageQuery> = page.queries.iter().collect();
     queries.sort_by_key(|query| !query.has_changed);
     for query in queries {

@@ -1,14 +1,16 @@
-//! The page of versions: scores over time, comparisons, analyses.
+//! The page of versions: pass rates and scores over time, comparisons, analyses.
 
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_core::version::{Overview, VersionLine};
+use skillgauge_format::cases::{Analysis, Comparison, ComparisonKey, Label};
+use skillgauge_format::json::Number;
 
 use super::chart::{Line, Shape, Step};
 use super::diff::{DiffLine, diff_words};
-use super::show;
 use super::table::{Align, Cell, Table, Tone};
-use super::view;
-use crate::model::versions::{Comparison, Version, Versions};
+use super::{show, view};
+use crate::versions::Versions;
 
 #[derive(Debug, Serialize)]
 struct ComparisonView {
@@ -17,12 +19,6 @@ struct ComparisonView {
     sentence: String,
     reasoning: String,
     scores: Table,
-}
-
-#[derive(Debug, Serialize)]
-struct ChangesView {
-    version: String,
-    lines: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,131 +39,143 @@ struct SuggestionView {
 
 /// What the page of versions shows.
 pub(crate) fn versions(found: &Versions) -> Value {
-    // A version without a score has no scale.
-    let scored = found.versions.iter().filter(|version| version.score.is_some());
-    let scale = scored.map(|version| version.scale).fold(0.0, f64::max).max(1.0);
-    let steps: Vec<Step> = found
-        .versions
-        .iter()
-        .map(|version| (version.name.clone(), value(version), version.score, version.interval))
-        .collect();
-    let lowest = if scale > 1.0 { 1.0 } else { 0.0 };
-    let line = Line::new("score", Shape::Dot, &steps, (lowest, scale));
+    let overview = &found.overview;
     let comparisons = found.comparisons.iter().enumerate();
-    let comparisons: Vec<ComparisonView> =
-        comparisons.map(|(index, comparison)| comparison_view(index, comparison)).collect();
-    let analyses: Vec<AnalysisView> = found
-        .analyses
-        .iter()
-        .map(|analysis| AnalysisView {
-            file: analysis.file.clone(),
-            sentence: if analysis.winner == analysis.loser {
-                format!("{} on its own", analysis.winner)
-            } else {
-                format!("{} against {}", analysis.winner, analysis.loser)
-            },
-            strengths: analysis.strengths.clone(),
-            weaknesses: analysis.weaknesses.clone(),
-            suggestions: analysis
-                .suggestions
-                .iter()
-                .map(|[area, reasoning, before, after]| SuggestionView {
-                    area: area.clone(),
-                    reasoning: reasoning.clone(),
-                    words: diff_words(before, after),
-                })
-                .collect(),
-        })
-        .collect();
+    let comparisons = comparisons.map(|(index, comparison)| comparison_view(index, comparison));
+    let analyses = found.analyses.iter().map(|(file, analysis)| analysis_view(file, analysis));
+    let changed = found.rounds.iter().filter(|round| !round.changes.is_empty());
+    let changes = changed.map(|round| (format!("v{}", round.version), &round.changes));
     context! {
-        lines => view([line]),
-        has_scores => found.versions.iter().any(|version| version.score.is_some()),
-        table => view(table(found)),
+        lines => view(lines(overview)),
+        table => view(table(overview)),
         conclusion => found.conclusion.clone(),
-        changes => view(changes(found)),
-        comparisons => view(comparisons),
-        analyses => view(analyses),
-        problems => view(&found.problems),
+        changes => view(changes.collect::<Vec<_>>()),
+        comparisons => view(comparisons.collect::<Vec<ComparisonView>>()),
+        analyses => view(analyses.collect::<Vec<AnalysisView>>()),
+        problems => view(found.problems.iter().map(show::problem).collect::<Vec<_>>()),
     }
 }
 
-/// What each version was made by.
-fn changes(found: &Versions) -> Vec<ChangesView> {
-    let changed = found.versions.iter().filter(|version| !version.changes.is_empty());
-    changed
-        .map(|version| ChangesView {
-            version: version.name.clone(),
-            lines: version.changes.clone(),
-        })
-        .collect()
+fn name(line: &VersionLine) -> String {
+    format!("v{}", line.version.version)
 }
 
-fn value(version: &Version) -> String {
-    if version.scale > 1.0 { show::score(version.score) } else { show::percent(version.score) }
+fn interval(line: &VersionLine) -> Option<(f64, f64)> {
+    line.pass_rate_interval.map(|[low, high]| (low, high))
 }
 
-fn table(found: &Versions) -> Table {
+fn score(line: &VersionLine) -> Option<f64> {
+    line.version.average_score.map(Number::as_f64)
+}
+
+/// The pass rate by version, and the score where there is no rate.
+fn lines(overview: &Overview) -> Vec<(&'static str, [Line; 1])> {
+    let line = |caption, value: fn(&VersionLine) -> Step, scale| {
+        let steps: Vec<Step> = overview.versions.iter().map(value).collect();
+        let is_known = steps.iter().any(|(_, _, at, _)| at.is_some());
+        is_known.then(|| (caption, [Line::new(caption, Shape::Dot, &steps, scale)]))
+    };
+    let rates = line(
+        "Pass rate by version, with 95 % intervals",
+        |line| (name(line), show::percent(line.pass_rate), line.pass_rate, interval(line)),
+        (0.0, 1.0),
+    );
+    let scores = line(
+        "Mean score from 1 to 5 by version",
+        |line| (name(line), show::score(score(line)), score(line), None),
+        (1.0, 5.0),
+    );
+    rates.into_iter().chain(scores).collect()
+}
+
+fn table(overview: &Overview) -> Table {
     let columns = [
         ("version", Align::Left),
         ("what", Align::Left),
         ("when", Align::Left),
         ("commit", Align::Left),
-        ("score", Align::Right),
+        ("pass rate", Align::Right),
         ("95 % interval", Align::Right),
-        ("gradings", Align::Right),
+        ("passed", Align::Right),
+        ("score", Align::Right),
     ];
     let mut table = Table::new("versions", "Versions", &columns);
-    for version in &found.versions {
-        let is_current = found.current.as_deref() == Some(version.name.as_str());
-        let name =
-            if is_current { format!("{} (current)", version.name) } else { version.name.clone() };
-        let interval = match version.interval {
-            Some((low, high)) if version.scale > 1.0 => {
-                format!("{:.1} to {:.1}", low.max(1.0), high.min(version.scale))
-            }
-            interval => show::percent_range(interval),
+    for line in &overview.versions {
+        let version = &line.version;
+        let is_current = overview.current_version == version.version;
+        let name = format!("{}{}", name(line), if is_current { " (current)" } else { "" });
+        let hash = version.git_hash.as_deref().map(|hash| hash.chars().take(10).collect());
+        let passed = match line.gradings {
+            0 => show::UNKNOWN.to_owned(),
+            all => format!("{} of {all}", line.passed),
         };
-        let hash =
-            version.git_hash.as_deref().map(|hash| hash.chars().take(10).collect::<String>());
         table.row(vec![
             Cell::from(name).tone(if is_current { Tone::Good } else { Tone::Plain }),
             version.description.as_str().into(),
             version.timestamp.as_str().into(),
             hash.unwrap_or_else(|| show::UNKNOWN.to_owned()).into(),
-            value(version).into(),
-            interval.into(),
-            version.gradings.to_string().into(),
+            show::percent(line.pass_rate).into(),
+            show::percent_range(interval(line)).into(),
+            passed.into(),
+            show::score(score(line)).into(),
         ]);
     }
     table.finish()
 }
 
-fn comparison_view(index: usize, comparison: &Comparison) -> ComparisonView {
-    let (left, right) = (&comparison.names.0, &comparison.names.1);
+fn comparison_view(
+    index: usize,
+    (file, comparison, key): &(String, Comparison, Option<ComparisonKey>),
+) -> ComparisonView {
+    let name = |label: Label| match key {
+        Some(key) => key.version(label).to_owned(),
+        None => format!("{label:?}"),
+    };
+    let [left, right] = [Label::A, Label::B].map(name);
     let columns =
         [("dimension", Align::Left), (left.as_str(), Align::Right), (right.as_str(), Align::Right)];
     let mut table = Table::new(&format!("comparison-{index}"), "Scores from 1 to 10", &columns);
-    for (dimension, left, right) in &comparison.scores {
-        let cells = [left, right].map(|score| Cell::from(show::whole(*score)));
-        let [left, right] = cells;
-        table.row(vec![show::words(dimension).into(), left, right]);
+    let scores = &comparison.scores;
+    for (dimension, pair) in [
+        ("description quality", &scores.description_quality),
+        ("convention compliance", &scores.convention_compliance),
+        ("type specific quality", &scores.type_specific_quality),
+        ("token efficiency", &scores.token_efficiency),
+        ("content value", &scores.content_value),
+    ] {
+        table.row(vec![dimension.into(), pair.a.to_string().into(), pair.b.to_string().into()]);
     }
-    let mut sentence = format!("{} wins over {}", comparison.winner, other(comparison));
-    if comparison.disagreement == Some(true) {
+    let (winner, loser) = (name(comparison.winner), name(comparison.winner.other()));
+    let mut sentence = format!("{winner} wins over {loser}");
+    if key.as_ref().is_some_and(|key| key.disagreement) {
         sentence.push_str(
             "; the comparator changed its mind with the order, so a third question decided",
         );
     }
     ComparisonView {
-        file: comparison.file.clone(),
-        prompt: comparison.prompt.clone(),
+        file: file.clone(),
+        prompt: comparison.eval_prompt.clone(),
         sentence,
         reasoning: comparison.reasoning.clone(),
         scores: table.finish(),
     }
 }
 
-fn other(comparison: &Comparison) -> &str {
-    let (left, right) = &comparison.names;
-    if comparison.winner == *left { right } else { left }
+fn analysis_view(file: &str, analysis: &Analysis) -> AnalysisView {
+    let (winner, loser) = (&analysis.winner_version, &analysis.loser_version);
+    let suggestions = analysis.suggestions.iter().map(|suggestion| SuggestionView {
+        area: suggestion.area.clone(),
+        reasoning: suggestion.reasoning.clone(),
+        words: diff_words(&suggestion.before, &suggestion.after),
+    });
+    AnalysisView {
+        file: file.to_owned(),
+        sentence: match winner == loser {
+            true => format!("{winner} on its own"),
+            false => format!("{winner} against {loser}"),
+        },
+        strengths: analysis.strengths.clone(),
+        weaknesses: analysis.weaknesses.clone(),
+        suggestions: suggestions.collect(),
+    }
 }

@@ -11,8 +11,8 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::AppState;
 use super::answer::message;
-use crate::model::confine::{Refused, confined_file};
-use crate::model::output::image_type;
+use crate::confine::{Refused, confined_file};
+use crate::page::image_type;
 
 /// A larger file is not handed out: it would have to be held in memory.
 const MAX_BYTES: u64 = 64 << 20;

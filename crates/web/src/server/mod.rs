@@ -24,10 +24,10 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 
-pub use fleet::{FleetFeed, FleetView};
+pub use fleet::{FleetFeed, FleetView, PlanView, WorkerView};
 
-use crate::model::{OpenError, Workspace};
 use crate::page::{RenderError, Templates};
+use crate::workspace::{OpenError, Workspace};
 
 /// How many ports after the wanted one are tried.
 const PORTS: u16 = 50;

@@ -8,13 +8,13 @@ use axum::Form;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use skillgauge_core::iteration::Iteration;
 use skillgauge_core::time::timestamp;
+use skillgauge_format::evals::{Review, ReviewMark, ReviewVerdict};
 
 use super::AppState;
 use super::pages::case_key;
-use crate::model::feedback::{Mark, Review, SaveError, save as save_review};
-use crate::model::iteration::{Iteration, Part};
-use crate::model::run::Verdict;
+use crate::feedback::{SaveError, save as save_review};
 use crate::page::{Links, Target};
 
 /// Why a review is not saved.
@@ -52,7 +52,7 @@ pub(super) async fn save(
                 Refusal::Token => StatusCode::FORBIDDEN,
                 Refusal::NoRun => StatusCode::NOT_FOUND,
                 Refusal::Save(SaveError::Broken(_)) => StatusCode::CONFLICT,
-                Refusal::Save(SaveError::Write(_)) | Refusal::Stopped => {
+                Refusal::Save(SaveError::Json(_) | SaveError::Write(_)) | Refusal::Stopped => {
                     StatusCode::INTERNAL_SERVER_ERROR
                 }
             };
@@ -75,7 +75,8 @@ async fn put(
     let work = move || {
         let folder = fields.get("run").cloned().unwrap_or_default();
         let path = workspace.iteration_path(&key).ok_or(Refusal::NoRun)?;
-        let iteration = Iteration::read_part(&path, &key, Part::Case(&case_key(&folder)));
+        let iteration = Iteration::read_case(&path, &case_key(&folder));
+        let iteration = iteration.map_err(|_| Refusal::NoRun)?;
         let (_, run) = iteration.run(&folder).ok_or(Refusal::NoRun)?;
         let page = fields.get("page").and_then(|page| page.parse().ok()).unwrap_or(1);
         let id = run.id.clone();
@@ -89,7 +90,7 @@ fn review(run_id: String, fields: &BTreeMap<String, String>) -> Review {
     let field = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
     // Browsers send line ends as CR LF.
     let comment = field("comment").replace("\r\n", "\n");
-    let mut verdicts: Vec<(usize, Verdict)> = fields
+    let mut verdicts: Vec<(usize, ReviewVerdict)> = fields
         .iter()
         .filter_map(|(name, said)| {
             let index = name.strip_prefix("verdict-")?;
@@ -99,15 +100,19 @@ fn review(run_id: String, fields: &BTreeMap<String, String>) -> Review {
                 "failed" => false,
                 _ => return None,
             };
-            Some((index.parse().ok()?, Verdict { text, passed }))
+            Some((index.parse().ok()?, ReviewVerdict { text, passed }))
         })
         .collect();
     verdicts.sort_by_key(|(index, _)| *index);
     Review {
         run_id,
-        comment: comment.trim().to_owned(),
-        timestamp: Some(timestamp(SystemTime::now()).to_string()),
-        mark: Mark::parse(field("mark")),
+        feedback: comment.trim().to_owned(),
+        timestamp: Some(timestamp(SystemTime::now())),
+        mark: match field("mark") {
+            "good" => Some(ReviewMark::Good),
+            "bad" => Some(ReviewMark::Bad),
+            _ => None,
+        },
         verdicts: verdicts.into_iter().map(|(_, verdict)| verdict).collect(),
         ..Review::default()
     }

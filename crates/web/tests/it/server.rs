@@ -51,16 +51,19 @@ fn review(fields: &str) -> Request<Body> {
 
 const RUN: &str = "run=eval-1%2Fwith_skill%2Frun-1";
 
-/// What `route` writes is shown as its own page shows it, beside the report of another tool that has a matrix only.
+/// What `route` writes is shown as its own page shows it.
 #[tokio::test]
 async fn a_route_report_is_shown_with_skills_collisions_and_queries() {
     let fixture = Fixture::full();
     let text = include_str!("../../../format/testdata/skillgauge/route-report.json");
     fs_err::write(fixture.root().join("trigger/route-2.json"), text).unwrap();
     let html = page(&viewer(&fixture), "/i/iteration-2/routing").await;
-    for words in
-        ["27 of 30 runs went", "1 of 3 queries went", "csv-report and pdf-forms: 3 runs", "✗ wrong"]
-    {
+    for words in [
+        "4 of 6 queries went",
+        "1 of 3 queries went",
+        "csv-report and pdf-forms: 3 runs",
+        "✗ wrong",
+    ] {
         assert!(html.contains(words), "the page does not say: {words}");
     }
 }
@@ -71,15 +74,15 @@ async fn a_fleet_that_is_watched_has_a_page_that_follows_it() {
     let fixture = Fixture::full();
     let absent = get(&viewer(&fixture), "/i/iteration-2/fleet").await;
     assert_eq!(absent.status(), StatusCode::NOT_FOUND);
-    let plan = |done: u64| {
-        json!({"workers": [{"name": HOSTILE, "slots": 4, "grade_slots": 1, "running": {"p1": 2}, "done": 7, "failed": 1,
+    let fleet = |done: u64, problem: Option<&str>| -> FleetView {
+        let told = json!({"problem": problem, "workers": [{"name": HOSTILE, "slots": 4, "grade_slots": 1, "running": {"p1": 2}, "done": 7, "failed": 1,
                 "tool_version": "0.1.0", "left": [{"queue": "grades", "plan": "p1", "why": "there is no key"}]}],
             "plans": [{"id": "p1", "skill": "notes", "agent": "claude", "state": "running", "planned": 20, "queued": 3,
                 "running": 2, "done": done, "failed": 1, "lost": 0, "graded": 5, "grades_queued": 1,
-                "runs_per_minute": 12.5, "seconds_left": 65.0}]})
+                "runs_per_minute": 12.5, "seconds_left": 65.0}]});
+        serde_json::from_value(told).unwrap()
     };
-    let first = FleetView { status: plan(15), problem: None };
-    let (tell, feed) = tokio::sync::watch::channel(first);
+    let (tell, feed) = tokio::sync::watch::channel(fleet(15, None));
     let state = AppState::new(&fixture.root(), PORT, TOKEN.to_owned()).unwrap();
     let router = app(state.with_fleet(feed));
     let html = page(&router, "/i/iteration-2/fleet").await;
@@ -95,8 +98,7 @@ async fn a_fleet_that_is_watched_has_a_page_that_follows_it() {
     assert!(!html.contains(HOSTILE));
     assert!(page(&router, "/i/iteration-2/overview").await.contains(">Fleet</a>"));
     let news = get(&router, "/fleet/live").await;
-    let problem = Some("the server is away".to_owned());
-    tell.send(FleetView { status: plan(16), problem }).unwrap();
+    tell.send(fleet(16, Some("the server is away"))).unwrap();
     let told = news.into_body().frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(String::from_utf8_lossy(&told).contains("the fleet moved"));
     let html = page(&router, "/i/iteration-2/fleet").await;
@@ -110,16 +112,16 @@ async fn every_page_is_there_and_leads_to_the_others() {
     let home = get(&router, "/").await;
     assert_eq!(home.headers()[header::LOCATION], "/i/iteration-2/overview");
     for (path, words) in [
-        ("overview", "90 % of the expectations pass with skill"),
+        ("overview", "94 % of the expectations pass with skill"),
         ("cases", "What fails comes first"),
         ("trigger", "3 of 5 queries pass"),
-        ("routing", "27 of 30 runs went"),
-        ("tuning", "Round 2 is best"),
+        ("routing", "4 of 6 queries went where they should"),
+        ("tuning", "round 2 is best"),
         ("versions", "v1 wins over v0"),
         ("review", "people and judge"),
         ("case/eval-1", "Side by side"),
         ("transcript/eval-1/with_skill/run-1", "release-notes loaded"),
-        ("transcript/eval-1/with_skill/run-1", "4\u{202f}203 tokens in, 51 out, 27 characters"),
+        ("transcript/eval-1/with_skill/run-1", "4,203 tokens in, 51 out, 27 characters"),
     ] {
         let html = page(&router, &format!("/i/iteration-2/{path}")).await;
         assert!(html.contains(words), "{path} does not say: {words}");

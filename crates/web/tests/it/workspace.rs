@@ -56,11 +56,7 @@ impl Fixture {
 
     fn iteration(&self, number: u64, [with, without]: [f64; 2]) {
         let at = format!("iteration-{number}");
-        self.json(&format!("{at}/iteration.json"), &json!({
-            "skill_name": "release-notes", "skill_path": "skills/release-notes", "version": format!("v{number}"),
-            "agent": "claude-code", "executor_model": "sonnet-4-5", "judge_model": "opus-4-1",
-            "timestamp": "2026-01-02T03:04:05Z",
-        }));
+        self.json(&format!("{at}/iteration.json"), &record(number));
         let evals: Vec<Value> = CASES.iter().map(|(id, name, prompt)| json!({
             "id": id, "name": name, "prompt": prompt, "expected_output": "Notes that a user understands",
         })).collect();
@@ -84,7 +80,6 @@ impl Fixture {
                 }
             }
         }
-        self.json(&format!("{at}/benchmark.json"), &benchmark(with, without));
     }
 
     /// One run with outputs of every kind.
@@ -107,7 +102,8 @@ impl Fixture {
         self.write(&format!("{folder}/outputs/notes.pdf"), "%PDF-1.4 not really");
         self.json(
             &format!("{folder}/run.json"),
-            &json!({"outcome": "completed", "cost_usd": 0.042}),
+            &json!({"format": "run", "outcome": "completed", "reason": "completed", "cost_usd": 0.042,
+                "skill_loaded": has_skill}),
         );
         self.json(&format!("{folder}/timing.json"), &json!({
             "total_tokens": if has_skill { 5200 } else { 3900 }, "duration_ms": if has_skill { 41_000 } else { 33_500 },
@@ -127,8 +123,11 @@ impl Fixture {
         let mut all = checks.as_array().unwrap().clone();
         all.push(json!({"text": "Words of users, not of commits", "passed": passes,
             "evidence": "The agent wrote \"Export to CSV for everybody\" at the end"}));
+        let passed = all.iter().filter(|verdict| verdict["passed"] == true).count();
+        let rate = f64::from(u32::try_from(passed).unwrap()) / 3.0;
         self.json(&format!("{folder}/grading.json"), &json!({
-            "expectations": all, "summary": {"passed": 0, "failed": 0, "total": 0, "pass_rate": 0},
+            "expectations": all,
+            "summary": {"passed": passed, "failed": 3 - passed, "total": 3, "pass_rate": rate},
             "rubric_scores": {"clarity": {"score": if has_skill { 5 } else { 3 }, "evidence": "Short sentences"},
                 "completeness": {"score": if passes { 4 } else { 2 }, "evidence": "One change is missing"}},
             "rubric_summary": {"weighted_mean": 4.0, "max_possible": 5, "normalized": if has_skill { 0.9 } else { 0.6 }},
@@ -157,9 +156,14 @@ impl Fixture {
         }));
         self.json(
             "trigger/route.json",
-            &json!({"format": "route-report", "basis": "measured", "matrix": {
-                "labels": ["release-notes", "changelog", "none"], "rows": [[9, 1, 0], [2, 8, 0], [0, 0, 10]],
-            }, "warnings": ["two skills take each other's queries"]}),
+            &json!({"format": "route-report", "basis": "measured",
+                "summary": {"passed": 4, "failed": 2, "unmeasured": 0, "total": 6, "threshold": 0.5},
+                "skills": [], "collisions": [], "results": [],
+                "matrix": {
+                    "labels": ["release-notes", "changelog", "none"],
+                    "rows": [[9, 1, 0], [2, 8, 0], [0, 0, 10]],
+                },
+                "warnings": ["two skills take each other's queries"]}),
         );
         let round = |round: u64, description: &str, train: f64, test: f64| {
             json!({
@@ -188,13 +192,11 @@ impl Fixture {
             "versions": [version(0, "baseline", 3.2), version(1, "sections", 4.1), version(2, "examples", 4.0)],
             "current_version": 1,
         }));
-        for (version, scores) in [(0, [3.0, 3.4]), (1, [4.0, 4.2]), (2, [3.7, 4.3])] {
+        for (version, scores) in [(0, [3, 4]), (1, [4, 5]), (2, [4, 4])] {
             for (case, score) in ["a", "b"].into_iter().zip(scores) {
                 self.json(
                     &format!("grading/{case}_v{version}_run1.json"),
-                    &json!({
-                        "case_id": case, "version": version, "run": 1, "overall_score": score,
-                    }),
+                    &version_grading(case, version, score),
                 );
             }
         }
@@ -253,31 +255,40 @@ pub(crate) fn transcript(has_skill: bool, texts: usize) -> String {
         fields.insert("time".into(), json!(format!("2026-01-02T03:04:{seconds:02}Z")));
         lines.push(event);
     }
-    lines.push(json!({"type": "end", "outcome": "completed", "duration_ms": 41000, "cost_usd": 0.042,
-        "usage": {"input_tokens": 4000, "output_tokens": 1200, "cache_read_tokens": 0, "cache_write_tokens": 0},
-        "skills_loaded": if has_skill { json!(["release-notes"]) } else { json!([]) }}));
+    let loaded = if has_skill { json!(["release-notes"]) } else { json!([]) };
+    lines.push(json!({"type": "end", "outcome": "completed", "reason": "completed", "duration_ms": 41000,
+        "cost_usd": 0.042, "skills_requested": [], "skills_loaded": loaded, "skills_denied": [],
+        "skills_touched": [], "tool_calls": {}, "permission_denials": 0, "errors": [], "lines": 9,
+        "usage": {"input_tokens": 4000, "output_tokens": 1200, "cache_read_tokens": 0, "cache_write_tokens": 0,
+            "reasoning_tokens": 0, "basis": "reported"}}));
     lines.iter().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{line}");
         text
     })
 }
 
-fn benchmark(with: f64, without: f64) -> Value {
-    let verdict = if with > 0.8 { "better" } else { "not_enough_runs" };
+/// The record of an iteration.
+fn record(number: u64) -> Value {
     json!({
-        "run_summary": {},
-        "notes": ["The judge and the agent are of the same family"],
-        "statistics": {
-            "confidence": 0.95,
-            "configurations": {
-                "with_skill": {"pass_rate": {"mean": with, "low": with - 0.12, "high": with + 0.08}},
-                "without_skill": {"pass_rate": {"mean": without, "low": without - 0.15, "high": without + 0.15}},
-            },
-            "differences": [{
-                "configuration": "with_skill", "baseline": "without_skill", "metric": "pass_rate", "over": "assigned",
-                "difference": with - without, "low": with - without - 0.15, "high": with - without + 0.15,
-                "verdict": verdict, "reason": "4 cases, 3 better and none worse, p = 0.03",
-            }],
-        },
+        "format": "iteration", "format_version": {"major": 1, "minor": 0}, "key": "3c9d",
+        "started": "2026-01-02T03:04:05Z", "finished": "2026-01-02T03:09:05Z",
+        "skill_name": "release-notes", "skill_path": "skills/release-notes", "skill_digest": "sha256:aa",
+        "version": number, "suite_digest": "sha256:bb", "agent": "claude-code", "executor_model": "sonnet-4-5",
+        "judge": "opus-4-1", "judge_votes": 1, "case_ids": ["1", "2", "3", "4"],
+        "configurations": ["with_skill", "without_skill"], "runs_per_configuration": 3,
+        "baseline": {"kind": "without"}, "timeout_seconds": 600.0, "seed": 42, "skillgauge_version": "0.1.0",
+    })
+}
+
+/// A grading of a version, as the `cases` dialect has it.
+fn version_grading(case: &str, version: u64, score: u64) -> Value {
+    let check = json!({"passed": true, "details": "d"});
+    json!({
+        "case_id": case, "version": version, "run": 1,
+        "results": [{"criterion": "c", "score": score, "passed": true, "reasoning": "r"}],
+        "overall_score": score, "required_score": score, "overall": "pass",
+        "convention_compliance": {"frontmatter": check, "description_field": check, "progressive_disclosure": check,
+            "type_alignment": check, "token_efficiency": check},
+        "claims": [], "user_notes_summary": "", "eval_feedback": "", "execution_metrics": {},
     })
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use skillgauge_cluster::{NatsFleet, PlanFilter, StatusReader, patiently};
+use serde::Deserialize as _;
+use skillgauge_cluster::{FleetStatus, NatsFleet, PlanFilter, StatusReader, patiently};
 use skillgauge_web::{FleetFeed, FleetView};
 use tokio::sync::watch;
 
@@ -30,8 +31,7 @@ pub(crate) async fn open(
     let fleet = NatsFleet::connect(&connect).await?;
     let reader = StatusReader::default();
     let status = patiently(|| reader.read(&fleet, &PlanFilter::Current)).await?;
-    let status = serde_json::to_value(status).map_err(std::io::Error::from)?;
-    let (tell, feed) = watch::channel(FleetView { status, problem: None });
+    let (tell, feed) = watch::channel(view(&status).map_err(std::io::Error::from)?);
     Ok((feed, Feeder { fleet, reader, tell }))
 }
 
@@ -42,19 +42,22 @@ impl Feeder {
             tokio::time::sleep(EVERY).await;
             let read = self.reader.read(&self.fleet, &PlanFilter::Current).await;
             let read = read.map_err(|error| error.to_string());
-            let read =
-                read.and_then(|status| serde_json::to_value(status).map_err(|e| e.to_string()));
+            let read = read.and_then(|status| view(&status).map_err(|error| error.to_string()));
             self.tell.send_if_modified(|known| {
-                let (status, problem) = match read {
-                    Ok(status) => (status, None),
+                let new = match read {
+                    Ok(new) => new,
                     // What was known stays, with the reason why it is old.
-                    Err(problem) => (known.status.clone(), Some(problem)),
+                    Err(problem) => FleetView { problem: Some(problem), ..known.clone() },
                 };
-                let new = FleetView { status, problem };
                 let is_different = *known != new;
                 *known = new;
                 is_different
             });
         }
     }
+}
+
+/// What the viewer shows of it, as it is told to programs.
+fn view(status: &FleetStatus) -> serde_json::Result<FleetView> {
+    FleetView::deserialize(serde_json::to_value(status)?)
 }

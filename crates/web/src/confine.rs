@@ -6,7 +6,7 @@ use fs_err as fs;
 
 /// Why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// It is absolute, has `..`, a backslash, or a byte that no honest path has.
     #[error("the path is not a plain relative one")]
     NotPlain,
@@ -19,7 +19,7 @@ pub enum Refused {
 }
 
 /// The real path of a regular file below a root; a link is followed only when it stays inside.
-pub fn confined_file(root: &Path, relative: &str) -> Result<PathBuf, Refused> {
+pub(crate) fn confined_file(root: &Path, relative: &str) -> Result<PathBuf, Refused> {
     let found = confined(root, relative)?;
     if fs::metadata(&found).is_ok_and(|metadata| metadata.is_file()) {
         Ok(found)
