@@ -20,7 +20,7 @@ const DIFFERENCE: [&str; 4] =
 /// Holds every surface of a workspace against benchmark.json, and that against what is expected.
 fn agree(made: &Made) {
     let Made { project, iteration, .. } = made;
-    let bench = |format: &str| project.stdout(&["bench", iteration, "--out-format", format]);
+    let bench = |format: &str| project.stdout(&["bench", iteration, "--format", format]);
     let text = bench("text");
     let benchmark: serde_json::Value =
         serde_json::from_slice(&project.read(&format!("{iteration}/benchmark.json"))).unwrap();
