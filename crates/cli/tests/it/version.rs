@@ -143,7 +143,7 @@ fn a_full_disk_leaves_the_old_state() {
             let shown = project.shown(&output);
             assert!(!output.status.success(), "{shown}");
             if !trap.is_empty() {
-                assert!(shown.contains("exit code: 2") && shown.contains("error: "), "{shown}");
+                assert!(shown.contains("exit code: 3") && shown.contains("error: "), "{shown}");
                 assert!(!project.path().join("one-workspace/.staging").exists());
             }
             assert_eq!(project.read("one-workspace/history.json"), history);

@@ -48,20 +48,12 @@ impl Github {
 }
 
 impl Renderer for Github {
-    fn open(&self, _: Scope) -> String {
-        String::new()
-    }
-
     fn skill(&self, checked: &Checked, _: Scope, _: Detail) -> String {
         let mut out = String::new();
         for finding in &checked.findings {
             self.command(checked, finding, &mut out);
         }
         out
-    }
-
-    fn separator(&self) -> &'static str {
-        ""
     }
 
     fn close(&self, totals: &Totals, _: Scope) -> String {

@@ -3,7 +3,7 @@
 //! Invariant: a line holds the same report that `json` writes for the skill, whatever the scope.
 
 use super::json::{compact, report};
-use super::{Detail, Paths, Renderer, Scope, Totals};
+use super::{Detail, Paths, Renderer, Scope};
 use crate::validate::Checked;
 
 /// The `jsonl` format.
@@ -19,19 +19,7 @@ impl Jsonl {
 }
 
 impl Renderer for Jsonl {
-    fn open(&self, _: Scope) -> String {
-        String::new()
-    }
-
     fn skill(&self, checked: &Checked, _: Scope, _: Detail) -> String {
         compact(&report(&self.paths, checked)) + "\n"
-    }
-
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
-    fn close(&self, _: &Totals, _: Scope) -> String {
-        String::new()
     }
 }

@@ -105,10 +105,6 @@ impl Renderer for Junit {
         out
     }
 
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn close(&self, _: &Totals, _: Scope) -> String {
         "</testsuites>\n".to_owned()
     }

@@ -41,15 +41,21 @@ pub enum Scope {
 
 pub trait Renderer: Send + Sync {
     /// What comes before the first skill.
-    fn open(&self, scope: Scope) -> String;
+    fn open(&self, _: Scope) -> String {
+        String::new()
+    }
 
     fn skill(&self, checked: &Checked, scope: Scope, detail: Detail) -> String;
 
     /// What stands between two skills that both have something to say.
-    fn separator(&self) -> &'static str;
+    fn separator(&self) -> &'static str {
+        ""
+    }
 
     /// What comes after the last skill.
-    fn close(&self, totals: &Totals, scope: Scope) -> String;
+    fn close(&self, _: &Totals, _: Scope) -> String {
+        String::new()
+    }
 
     /// Whether [`Detail::Line`] makes a difference: a person cannot read thousands of findings in full.
     fn is_brief_when_long(&self) -> bool {

@@ -9,8 +9,6 @@ pub struct Paths {
     working_folder: PathBuf,
     /// Where each given path really leads. A shell may hand in thousands, and each skill looks its own up.
     roots: BTreeMap<PathBuf, PathBuf>,
-    /// The only given path and where it leads, in the usual case.
-    only: Option<(PathBuf, PathBuf)>,
 }
 
 impl Paths {
@@ -20,20 +18,12 @@ impl Paths {
             let there = fs_err::canonicalize(working_folder.join(path));
             there.unwrap_or_else(|_| plain(&working_folder.join(path)))
         };
-        let roots: BTreeMap<_, _> = given.iter().map(|path| (path.clone(), real(path))).collect();
-        let only = roots.first_key_value().filter(|_| roots.len() == 1);
-        let only = only.map(|(given, real)| (given.clone(), real.clone()));
-        Self { working_folder, roots, only }
+        let roots = given.iter().map(|path| (path.clone(), real(path))).collect();
+        Self { working_folder, roots }
     }
 
     /// The absolute path, links resolved up to the path that was given.
     pub fn absolute(&self, path: &Path) -> PathBuf {
-        if let Some((given, real)) = &self.only
-            && let Ok(rest) = path.strip_prefix(given)
-        {
-            // Below a given path there is no `.` to take out.
-            return if rest.as_os_str().is_empty() { real.clone() } else { real.join(rest) };
-        }
         let found = path.ancestors().find_map(|given| {
             let real = self.roots.get(given)?;
             path.strip_prefix(given).ok().map(|rest| plain(&real.join(rest)))

@@ -81,20 +81,12 @@ impl Text {
 }
 
 impl Renderer for Text {
-    fn open(&self, _: Scope) -> String {
-        String::new()
-    }
-
     fn skill(&self, checked: &Checked, _: Scope, detail: Detail) -> String {
         let one = |finding| match detail {
             Detail::Full => self.full(checked, finding),
             Detail::Line => self.brief(checked, finding),
         };
         checked.findings.iter().map(one).collect()
-    }
-
-    fn separator(&self) -> &'static str {
-        ""
     }
 
     fn close(&self, totals: &Totals, scope: Scope) -> String {

@@ -19,41 +19,34 @@ const QUERY: usize = 72;
 pub fn render_text(report: &TriggerReport) -> String {
     let mut out = String::new();
     let summary = &report.summary;
-    push(
-        &mut out,
-        format_args!(
-            "{}: {} of {} queries passed (threshold {})\n",
-            printable(&report.skill_name),
-            summary.passed,
-            summary.total,
-            summary.threshold.as_f64(),
-        ),
+    let _ = writeln!(
+        out,
+        "{}: {} of {} queries passed (threshold {})",
+        printable(&report.skill_name),
+        summary.passed,
+        summary.total,
+        summary.threshold.as_f64(),
     );
     if let Some(measurement) = &report.measurement {
-        push(&mut out, format_args!("{}\n", how(measurement)));
+        let _ = writeln!(out, "{}", how(measurement));
     }
     queries(report, &mut out);
     if let Some(metrics) = &report.metrics {
-        push(&mut out, format_args!("\n{}\n", metrics_line(metrics)));
+        let _ = writeln!(out, "\n{}", metrics_line(metrics));
     }
     crowd(report, &mut out);
     calibration(report, &mut out);
     if let Some(measurement) = &report.measurement {
-        push(&mut out, format_args!("{}\n", spending(measurement)));
+        let _ = writeln!(out, "{}", spending(measurement));
     }
     for listing in report.listing.iter().chain(report.crowd.iter().flat_map(|crowd| &crowd.listing))
     {
-        push(&mut out, format_args!("{}", listed(listing)));
+        let _ = write!(out, "{}", listed(listing));
     }
     for warning in report.warnings.iter().flatten() {
-        push(&mut out, format_args!("warning: {}\n", printable(warning)));
+        let _ = writeln!(out, "warning: {}", printable(warning));
     }
     out
-}
-
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = out.write_fmt(text);
 }
 
 fn how(measurement: &TriggerMeasurement) -> String {
@@ -99,18 +92,18 @@ fn queries(report: &TriggerReport, out: &mut String) {
     } else {
         "        rate"
     };
-    push(out, format_args!("\n{heading}\n"));
+    let _ = writeln!(out, "\n{heading}");
     for result in &report.results {
         let verdict = if result.pass { "ok  " } else { "FAIL" };
         let sign = if result.should_trigger { '+' } else { '-' };
-        push(out, format_args!("  {verdict}  {:<21}", rate(result)));
+        let _ = write!(out, "  {verdict}  {:<21}", rate(result));
         if report.crowd.is_some() {
             let shown = in_crowd(result).map(|other| {
                 format!("{} {}", if other.pass { "ok  " } else { "FAIL" }, rate(other))
             });
-            push(out, format_args!("  {:<26}", shown.unwrap_or_default()));
+            let _ = write!(out, "  {:<26}", shown.unwrap_or_default());
         }
-        push(out, format_args!("  {sign} {}{}\n", short(&result.query), notes(result)));
+        let _ = writeln!(out, "  {sign} {}{}", short(&result.query), notes(result));
     }
     out.push_str("  (+ should trigger, - should not; rate, 95 % interval, triggers/runs)\n");
 }
@@ -160,18 +153,16 @@ fn metrics_line(metrics: &TriggerMetrics) -> String {
 
 fn crowd(report: &TriggerReport, out: &mut String) {
     let Some(crowd) = &report.crowd else { return };
-    push(
+    let _ = writeln!(
         out,
-        format_args!(
-            "in a crowd of {} ({} made up): {} of {} passed; {}\n",
-            plural(crowd.neighbours.len(), "neighbour"),
-            crowd.made_up,
-            crowd.summary.passed,
-            crowd.summary.total,
-            metrics_line(&crowd.metrics),
-        ),
+        "in a crowd of {} ({} made up): {} of {} passed; {}",
+        plural(crowd.neighbours.len(), "neighbour"),
+        crowd.made_up,
+        crowd.summary.passed,
+        crowd.summary.total,
+        metrics_line(&crowd.metrics),
     );
-    push(out, format_args!("in a crowd: {}\n", spending(&crowd.measurement)));
+    let _ = writeln!(out, "in a crowd: {}", spending(&crowd.measurement));
 }
 
 fn calibration(report: &TriggerReport, out: &mut String) {
@@ -179,26 +170,22 @@ fn calibration(report: &TriggerReport, out: &mut String) {
     let shown = |number: Option<Number>| {
         number.map_or_else(|| "undefined".to_owned(), |number| format!("{:.2}", number.as_f64()))
     };
-    push(
+    let _ = writeln!(
         out,
-        format_args!(
-            "calibration: {} agrees with the agent on {} of {} (agreement {}, kappa {})\n",
-            how(&found.measurement),
-            found.compared - (found.disagreements.len() as u64).min(found.compared),
-            found.compared,
-            shown(found.agreement),
-            shown(found.kappa),
-        ),
+        "calibration: {} agrees with the agent on {} of {} (agreement {}, kappa {})",
+        how(&found.measurement),
+        found.compared - (found.disagreements.len() as u64).min(found.compared),
+        found.compared,
+        shown(found.agreement),
+        shown(found.kappa),
     );
     for other in &found.disagreements {
-        push(
+        let _ = writeln!(
             out,
-            format_args!(
-                "  agent {:.2}, api {:.2}  {}\n",
-                other.agent_rate.as_f64(),
-                other.other_rate.as_f64(),
-                short(&other.query)
-            ),
+            "  agent {:.2}, api {:.2}  {}",
+            other.agent_rate.as_f64(),
+            other.other_rate.as_f64(),
+            short(&other.query)
         );
     }
 }
@@ -221,7 +208,7 @@ fn spending(measurement: &TriggerMeasurement) -> String {
         outcomes.join(", ")
     );
     if let Some(saved) = measurement.runs_saved {
-        push(&mut text, format_args!("; {saved} runs saved"));
+        let _ = write!(text, "; {saved} runs saved");
     }
     text
 }

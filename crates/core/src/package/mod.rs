@@ -3,19 +3,21 @@
 //! The one invariant: the same files give the same bytes, whoever packs them, when and where. So entries are sorted, and
 //! carry no time and no owner.
 
-mod archive;
 mod exclude;
 mod folder;
 mod name;
 
 use std::collections::BTreeSet;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::files::{FileEntry, FileKind, Walk};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::files::{Durability, FileEntry, FileKind, Walk, mode_of, open_file, replace};
 use crate::skill::SKILL_MD;
 use crate::skill::discover::{self, Found, Ignore};
 
-pub use archive::{write_archive, write_archive_file};
 pub use exclude::LeftOut;
 pub use folder::{Links, UnpackError, UnpackLimits, pack_folder, unpack_folder};
 
@@ -129,6 +131,29 @@ fn reason(skill: &Path, entry: &FileEntry, kept_by_git: &BTreeSet<PathBuf>) -> O
         return Some(LeftOut::TooDeep);
     }
     (!kept_by_git.contains(path)).then_some(LeftOut::Ignored)
+}
+
+/// Fixed, so that another default of the library cannot change the bytes.
+const LEVEL: i64 = 6;
+
+/// Writes the archive to a file: beside its place first, so that whoever looks sees the old one or the new one.
+pub fn write_archive_file(packing: &Packing, path: &Path) -> Result<(), PackageError> {
+    replace(path, Durability::Synced, |file| write_archive(packing, file).map(drop))
+}
+
+pub fn write_archive<W: Write + Seek>(packing: &Packing, target: W) -> Result<W, PackageError> {
+    let mut archive = ZipWriter::new(target);
+    for file in &packing.files {
+        let path = packing.skill.join(file);
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(LEVEL))
+            .last_modified_time(DateTime::DEFAULT)
+            .unix_permissions(mode_of(&path)?.bits());
+        archive.start_file(format!("{}/{file}", packing.name), options)?;
+        std::io::copy(&mut open_file(&path)?, &mut archive)?;
+    }
+    Ok(archive.finish()?)
 }
 
 #[cfg(test)]

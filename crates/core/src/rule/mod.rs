@@ -4,7 +4,6 @@
 //! in SARIF. Its headings are fixed; a test holds them.
 
 mod context;
-mod more;
 mod scan;
 mod table;
 mod value;

@@ -78,6 +78,15 @@ pub(super) fn is_set(node: &Node) -> bool {
     }
 }
 
+/// Nothing for none, ` and 1 more heading`, ` and 3 more headings`.
+pub(super) fn and_more(count: usize, noun: &str) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!(" and 1 more {noun}"),
+        _ => format!(" and {count} more {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +104,12 @@ mod tests {
         assert_eq!(nearest("Hihg", &words), Some("high"));
         assert_eq!(nearest("meduim", &words), Some("medium"));
         assert_eq!(nearest("banana", &words), None);
+    }
+
+    #[test]
+    fn one_more_has_no_plural() {
+        assert_eq!(and_more(0, "file"), "");
+        assert_eq!(and_more(1, "file"), " and 1 more file");
+        assert_eq!(and_more(12, "file"), " and 12 more files");
     }
 }

@@ -1,6 +1,6 @@
 //! Reads a SKILL.md: bytes to text, front matter and body, whatever the file contains.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -13,15 +13,7 @@ use crate::yaml::{Entry, Mapping};
 /// The largest SKILL.md that is read. The largest public ones have some hundred kilobytes.
 pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A buffer of this size takes all but one file in a hundred.
-const USUAL_BYTES: usize = 64 * 1024;
-
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
-thread_local! {
-    /// Kept between files: clearing a new one for each would cost more than reading into it.
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
 
 /// The name that every agent looks for.
 pub const SKILL_MD: &str = "SKILL.md";
@@ -56,25 +48,14 @@ pub enum DocumentError {
 impl Document {
     /// Reads the file at `path`, which must be a regular file or a link to one.
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
-        let file = fs_err::File::open(path)?;
-        BUFFER.with_borrow_mut(|buffer| {
-            buffer.resize(USUAL_BYTES, 0);
-            let mut length = 0;
-            loop {
-                let count = (&file).read(&mut buffer[length..])?;
-                length += count;
-                if count == 0 {
-                    return Ok(Self::from_bytes(&buffer[..length]));
-                }
-                if length as u64 > MAX_BYTES {
-                    let size = file.metadata()?.len();
-                    return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
-                }
-                if length == buffer.len() {
-                    buffer.resize(2 * length, 0);
-                }
-            }
-        })
+        let mut file = fs_err::File::open(path)?;
+        let mut bytes = Vec::new();
+        file.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            let size = file.metadata()?.len();
+            return Err(DocumentError::TooLarge { size, limit: MAX_BYTES });
+        }
+        Ok(Self::from_bytes(&bytes))
     }
 
     /// The document that these bytes make.

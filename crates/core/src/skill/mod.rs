@@ -5,7 +5,6 @@
 pub mod discover;
 mod document;
 pub mod edit;
-mod folder;
 pub mod front_matter;
 mod ignored;
 mod listing;
@@ -18,7 +17,14 @@ use std::path::{Path, PathBuf};
 
 pub use crate::files::{FileEntry, FileKind};
 pub use document::{Document, DocumentError, MAX_BYTES, SKILL_MD};
-pub use folder::Folder;
+
+/// A folder with everything in it that belongs to one skill.
+#[derive(Debug)]
+pub struct Folder {
+    pub path: PathBuf,
+    /// What is in it, sorted by path: no nested skill, nothing ignored, links not followed.
+    pub files: Vec<FileEntry>,
+}
 
 /// A skill as found on disk.
 #[derive(Debug)]

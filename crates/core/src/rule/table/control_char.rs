@@ -1,6 +1,6 @@
 //! `CONTROL_CHAR`.
 
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::{Context, rule};
 use crate::text::Span;
 

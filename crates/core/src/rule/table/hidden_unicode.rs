@@ -1,6 +1,6 @@
 //! `HIDDEN_UNICODE`.
 
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::scan::invisible::{Invisible, Kind, invisible};
 use crate::rule::{Context, rule};
 use crate::text::Span;

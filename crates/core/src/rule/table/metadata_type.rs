@@ -1,6 +1,6 @@
 //! `METADATA_TYPE`.
 
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::{Context, rule};
 
 rule! {

@@ -1,6 +1,6 @@
 //! `PLACEHOLDER_TEXT`.
 
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::scan::words::find_phrase;
 use crate::rule::{Context, rule};
 

@@ -1,7 +1,7 @@
 //! `README_PRESENT`.
 
 use crate::finding::Place;
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::{Context, rule};
 use crate::skill::{FileEntry, FileKind};
 

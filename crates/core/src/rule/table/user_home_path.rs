@@ -1,6 +1,6 @@
 //! `USER_HOME_PATH`.
 
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::{Context, rule};
 use crate::skill::trace::{HOME_FOLDERS, Trace};
 use crate::text::Span;

@@ -1,6 +1,6 @@
 //! `WHEN_TO_USE_IN_BODY`.
 
-use crate::rule::more::and_more;
+use crate::rule::value::and_more;
 use crate::rule::{Context, rule};
 
 rule! {
