@@ -38,6 +38,7 @@ mod run_told;
 mod schema;
 mod scratch;
 mod shard;
+mod standing;
 mod transcript;
 mod trigger;
 mod tune;

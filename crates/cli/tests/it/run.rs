@@ -107,6 +107,13 @@ pub(crate) fn numbers(project: &Project, path: &str) -> Value {
     for (_, part) in summary.iter_mut() {
         part["time_seconds"] = Value::Null;
     }
+    let statistics = &mut benchmark["statistics"];
+    for (_, part) in statistics["configurations"].as_object_mut().unwrap() {
+        part["time_seconds"] = Value::Null;
+    }
+    for difference in statistics["differences"].as_array_mut().unwrap() {
+        difference["means"]["time_seconds"] = Value::Null;
+    }
     benchmark
 }
 

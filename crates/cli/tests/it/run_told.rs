@@ -96,7 +96,7 @@ fn what_the_judge_could_not_decide_is_never_green_and_is_said_with_the_way_out()
     assert!(told.contains("The reader is greeted: "), "the first reason: {told}");
     assert!(told.contains("the same command asks the judge again"), "{told}");
     assert!(told.contains("`skillgauge grade ") && told.contains(ITERATION), "{told}");
-    assert_eq!(stdout(&output), "no rate: the judge decided nothing\n");
+    assert!(stdout(&output).starts_with("no rate: no run was measured\n"), "{}", stdout(&output));
 
     let more = ["--case", "[12]", "--out-format", "junit"];
     let (cases, numbers) = tests(&stdout(&run(&project, &[&ONCE[..], &more].concat())));

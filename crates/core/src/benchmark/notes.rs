@@ -104,12 +104,10 @@ impl Analyst<'_> {
 
     fn unmeasured(&mut self) {
         let (mut outcomes, mut unfinished) = (BTreeMap::new(), BTreeMap::new());
-        let mut undecided = 0;
         for run in self.iteration.runs() {
             if let Some(why) = run.not_measured() {
                 // One reason is enough to know where to look; benchmark.md has them all.
                 outcomes.entry(&*why.kind).or_insert((0, why.reason.as_deref())).0 += 1;
-                undecided += run.judge_errors.len() as u64;
             } else if let Some(outcome) = run.bad_end() {
                 unfinished.entry(outcome.as_str()).or_insert((0, None)).0 += 1;
             }
@@ -118,10 +116,6 @@ impl Analyst<'_> {
         if lost > 0 {
             let runs = counted(lost, "run was", "runs were");
             self.note(format!("{runs} not measured and in no rate: {by}"));
-        }
-        if undecided > 0 {
-            let what = plural(undecided, "expectation");
-            self.note(format!("the judge left {what} undecided; `skillgauge grade` asks again"));
         }
         if failed > 0 {
             let runs = counted(failed, "run did", "runs did");

@@ -23,6 +23,7 @@ use super::file::{self, Found, amount, text, whole};
 use super::grading::{Graded, checks};
 use super::layout::{self, CaseFolder, RunFolder};
 use super::{About, Case, Iteration, NotMeasured, Problem, Run, Standing, role};
+use crate::text::plural;
 use crate::workspace;
 
 /// More threads than this only wait for each other in the kernel.
@@ -410,8 +411,8 @@ impl Run {
             _ if !self.judge_errors.is_empty() => Standing::not_measured(
                 "judge_error",
                 format!(
-                    "the judge left {} of it undecided; `skillgauge grade` asks again",
-                    self.judge_errors.len()
+                    "the judge left {} undecided; `skillgauge grade` asks again",
+                    plural(self.judge_errors.len(), "expectation")
                 ),
             ),
             // It came to an end that leaves nothing to grade.

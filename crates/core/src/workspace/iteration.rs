@@ -5,13 +5,13 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 
 use super::error::WorkspaceError;
 use super::run_dir::{PartialRun, RunDir, read_file};
 use super::write_json;
 use crate::files::Durability;
+use crate::iteration::layout;
 use crate::plan::{Plan, RunId};
 
 pub(super) const PREFIX: &str = "iteration-";
@@ -122,14 +122,15 @@ impl Iteration {
     /// All complete runs, in the order of their ids.
     pub fn runs(&self) -> Vec<(RunId, RunDir)> {
         let mut found = Vec::new();
-        for (case, case_dir) in folders(&self.root, "eval-") {
-            for (configuration, dir) in folders(&case_dir, "") {
-                for (number, root) in folders(&dir, "run-") {
-                    let (Ok(number), run) = (number.parse(), RunDir::at(root)) else { continue };
-                    let configuration = Configuration::from(configuration.as_str());
-                    if run.is_complete() {
-                        found.push((RunId { case: case.clone(), configuration, number }, run));
-                    }
+        for case in layout::cases(&self.root, None).unwrap_or_default() {
+            for folder in case.runs(None).0 {
+                // Only what lies where we would put it is one of ours.
+                let (Ok(id), run) = (folder.folder.parse::<RunId>(), RunDir::at(folder.path))
+                else {
+                    continue;
+                };
+                if run.is_complete() {
+                    found.push((id, run));
                 }
             }
         }
@@ -141,17 +142,6 @@ impl Iteration {
     pub fn journal(&self) -> Result<Journal, WorkspaceError> {
         Journal::open(&self.journal_file())
     }
-}
-
-fn folders(folder: &Path, prefix: &str) -> Vec<(String, PathBuf)> {
-    let entries = fs_err::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let named = entries.filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let rest = name.strip_prefix(prefix)?.to_owned();
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        (is_folder && !name.starts_with('.')).then(|| (rest, entry.path()))
-    });
-    named.collect()
 }
 
 /// What happened, one event per line; whoever reads it may find the last line torn.

@@ -127,7 +127,7 @@ fn runs_that_measured_nothing_are_listed_and_in_no_rate() {
     assert_note(
         &found,
         "5 runs were not measured and in no rate: 1 failed (server_error), \
-         1 judge_error (the judge left 1 of it undecided; `skillgauge grade` asks again), \
+         1 judge_error (the judge left 1 expectation undecided; `skillgauge grade` asks again), \
          1 not_graded (there is no grading.json), 1 rate_limited (rate_limit), 1 unreadable (grading.json: ",
     );
     assert!(found.to_markdown().contains("- 1, with_skill, run 2: rate_limited (rate_limit)"));
@@ -175,7 +175,7 @@ fn a_run_that_the_judge_left_anything_undecided_of_is_in_no_rate() {
     assert_eq!(kinds, ["judge_error"; 3]);
     let statistics = &found.summary.statistics.configurations["with_skill"];
     assert_eq!((statistics.runs, statistics.passed, statistics.unmeasured), (1, 1, 3));
-    assert_note(&found, "the judge left 3 expectations undecided; `skillgauge grade` asks again");
+    assert_note(&found, "3 judge_error (the judge left 1 expectation undecided");
     let run = &found.iteration.cases[0].runs[1];
     assert_eq!(run.judge_errors, ["e9: the judge was down"]);
     assert_eq!(run.verdicts.len(), 2, "what was decided can still be looked at");

@@ -1,0 +1,62 @@
+//! Numbers that were wrong once: every surface must say the same of the same runs.
+
+use serde_json::{Value, json};
+
+use crate::command::Project;
+use crate::run::{ITERATION, greeter, json, run, script};
+
+/// Both arms pass two of three checks; only the baseline fails the critical one.
+#[test]
+fn without_a_judge_a_closed_gate_makes_no_difference_out_of_nothing() {
+    let project = Project::new();
+    project.good_skill("s");
+    let check = |id: &str, file: &str, critical: bool| json!({"id": id, "type": "file_exists", "pattern": file, "description": file, "critical": critical});
+    let suite = json!({"skill_name": "s", "evals": [{
+        "id": 1, "prompt": "write b.txt",
+        "expectations": ["Lists 3 names", "Mentions the year 2024", "Ends with a line by Bob"],
+        "structural_expectations": [check("S1", "a.txt", true), check("S2", "b.txt", false), check("S3", "c.txt", false)],
+    }]});
+    project.file("s/evals/evals.json", suite.to_string());
+    script(
+        &project,
+        "agent.sh",
+        "#!/bin/sh\ncat > /dev/null\ntouch b.txt c.txt\n\
+         if [ -e \"$SKILLGAUGE_SKILLS/s/SKILL.md\" ]; then touch a.txt; rm c.txt; fi\n\
+         echo '{\"type\":\"result\",\"text\":\"done\"}'\n",
+    );
+    let args = ["run", "s", "--agent", "command:./agent.sh", "--judge", "none", "--runs", "1"];
+    let output = project.output(&args);
+    let shown = project.shown(&output);
+    for arm in ["with_skill", "without_skill"] {
+        let path = format!("s-workspace/iteration-1/eval-1/{arm}/run-1/grading.json");
+        let summary = &json(&project, &path)["summary"];
+        let expected = json!({"passed": 2, "failed": 1, "total": 3, "pass_rate": 0.6667});
+        assert_eq!(*summary, expected, "{arm}: {shown}");
+    }
+    let benchmark = json(&project, "s-workspace/iteration-1/benchmark.json");
+    assert_eq!(benchmark["statistics"]["differences"][0]["difference"], 0.0, "{shown}");
+    assert_eq!(benchmark["run_summary"]["delta"]["pass_rate"], "+0.00");
+    assert!(!shown.contains("stopped by the gate"), "nobody was there to be stopped: {shown}");
+}
+
+#[test]
+fn when_the_judge_decided_nothing_no_surface_has_a_rate() {
+    let project = greeter();
+    script(&project, "judge.sh", "#!/bin/sh\ncat > /dev/null\necho nonsense\n");
+    assert_eq!(project.exit_code(&["snapshot", "greeter"]), Some(0));
+    let ran = run(&project, &["--runs", "1", "--baseline", "none"]);
+    let bench = project.output(&["bench", ITERATION]);
+    for output in [&ran, &bench] {
+        let shown = project.shown(output);
+        assert_eq!(output.status.code(), Some(3), "{shown}");
+        assert!(shown.contains("no rate: no run was measured"), "{shown}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains(" %"), "{shown}");
+    }
+    let history: Value =
+        serde_json::from_str(&project.stdout(&["history", "greeter", "--format", "json"])).unwrap();
+    assert_eq!(history["best_version"], Value::Null, "{history:#}");
+    assert_eq!(history["versions"][0]["pass_rate"], Value::Null, "{history:#}");
+    let benchmark = json(&project, &format!("{ITERATION}/benchmark.json"));
+    assert_eq!(benchmark["runs"], json!([]));
+    assert_eq!(benchmark["unmeasured"][0]["outcome"], "judge_error");
+}
