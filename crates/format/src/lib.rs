@@ -73,6 +73,7 @@ mod validation;
 pub mod write;
 
 pub use answer::{AnswerSchema, UnsupportedSchema};
+pub use check::is_rfc3339;
 pub use dialect::Dialect;
 pub use json::{JsonPath, LIMITS, Number, Place, Span};
 pub use kind::{Kind, Origin};

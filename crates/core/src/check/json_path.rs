@@ -1,51 +1,35 @@
-//! Paths into JSON: the part of RFC 9535 that needs no filters.
+//! Paths into JSON: RFC 9535 by `serde_json_path`, with bounds, and with the plain names that suites always could have.
 
 use std::fmt;
 
-use skillgauge_format::json::{Node, Value};
+use serde_json::Value as Json;
+use serde_json_path::{JsonPath, PathElement};
+use skillgauge_format::json::Node;
 
-/// A path is refused when it has more parts.
-const MOST_PARTS: usize = 64;
+/// A longer path is refused, as is one with more brackets inside of each other: it is read recursively.
+const LONGEST: usize = 2_000;
+const MOST_BRACKETS: usize = 32;
 /// More values are not selected.
 pub(super) const MOST_VALUES: usize = 100_000;
+/// How many values a path may look at, by an estimate from above.
+const MOST_STEPS: f64 = 5e7;
 
 /// Why a path cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at position {at} of the path; {HINT}")]
 pub struct PathProblem {
-    pub reason: &'static str,
-    /// The character, from 0.
+    pub reason: String,
+    /// The character, from 1.
     pub at: usize,
 }
 
-const HINT: &str = "a path looks like $.name[0][*]..other";
+const HINT: &str = "a path looks like $.name[0][*]..other or $.rows[?@.id == 3]";
 
 /// A path that is ready to be followed.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     source: String,
-    parts: Vec<Part>,
-}
-
-#[derive(Clone, Debug)]
-struct Part {
-    reach: Reach,
-    selectors: Vec<Selector>,
-}
-
-/// Whether a part looks at the children only, or at everything below.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Reach {
-    Children,
-    Descendants,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Selector {
-    Name(String),
-    Index(i64),
-    All,
-    Slice { start: Option<i64>, end: Option<i64> },
+    path: JsonPath,
 }
 
 impl fmt::Display for Path {
@@ -56,251 +40,178 @@ impl fmt::Display for Path {
 
 impl Path {
     pub(super) fn new(source: &str) -> Result<Self, PathProblem> {
-        let mut reader = Reader { chars: source.trim().chars().collect(), at: 0 };
-        if !reader.take('$') {
-            return Err(reader.problem("a path begins with `$`"));
-        }
-        let mut parts = Vec::new();
-        while reader.at < reader.chars.len() {
-            parts.push(reader.part()?);
-            if parts.len() > MOST_PARTS {
-                return Err(reader.problem("too many parts"));
+        let source = source.trim();
+        let mut open = 0_usize;
+        for (at, c) in source.chars().enumerate() {
+            match c {
+                '[' | '(' => open += 1,
+                ']' | ')' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            if open > MOST_BRACKETS || at >= LONGEST {
+                return Err(PathProblem { reason: "too long".to_owned(), at: at + 1 });
             }
         }
-        Ok(Self { source: source.trim().to_owned(), parts })
+        let parsed = JsonPath::parse(source)
+            .or_else(|error| JsonPath::parse(&with_quoted_names(source)).map_err(|_| error));
+        match parsed {
+            Ok(path) => Ok(Self { source: source.to_owned(), path }),
+            Err(error) => {
+                Err(PathProblem { reason: error.message().to_owned(), at: error.position() })
+            }
+        }
     }
 
     /// The values that the path leads to; nothing when they are too many.
     pub(super) fn select<'n, 't>(&self, root: &'n Node<'t>) -> Option<Vec<&'n Node<'t>>> {
-        let mut nodes = vec![root];
-        for part in &self.parts {
-            let mut next = Vec::new();
-            for node in nodes {
-                part.apply(node, &mut next)?;
-            }
-            nodes = next;
+        if self.steps(root) > MOST_STEPS {
+            return None;
         }
-        Some(nodes)
-    }
-}
-
-impl Part {
-    fn apply<'n, 't>(&self, node: &'n Node<'t>, found: &mut Vec<&'n Node<'t>>) -> Option<()> {
-        for selector in &self.selectors {
-            selector.apply(node, found);
-        }
+        let value: Json = root.deserialize().ok()?;
+        let found = self.path.query_located(&value);
         if found.len() > MOST_VALUES {
             return None;
         }
-        if self.reach == Reach::Descendants {
-            for child in children(node) {
-                self.apply(child, found)?;
-            }
-        }
-        Some(())
+        let node = |place: &serde_json_path::NormalizedPath<'_>| {
+            place.iter().try_fold(root, |node, element| match element {
+                PathElement::Name(name) => node.get(name),
+                PathElement::Index(index) => node.items().get(*index),
+            })
+        };
+        Some(found.locations().filter_map(node).collect())
+    }
+
+    /// How many values the path looks at, at most: every further `..` looks at a value once for each that it lies in, one
+    /// from the root inside of a filter at all values for each, and every further `*` between the same brackets doubles.
+    fn steps(&self, root: &Node<'_>) -> f64 {
+        let (values, depth) = extent(root);
+        let path = &self.source[1..];
+        let from_root = path.matches("$..").count();
+        let descents = path.matches("..").count().saturating_sub(1 + from_root);
+        let doubled = if path.contains(['*', ':']) { path.matches(',').count() } else { 0 };
+        let power = |base: f64, times: usize| base.powi(i32::try_from(times).unwrap_or(i32::MAX));
+        values * power(values, from_root) * power(depth, descents) * power(2.0, doubled)
     }
 }
 
-fn children<'n, 't>(node: &'n Node<'t>) -> impl Iterator<Item = &'n Node<'t>> {
-    node.items().iter().chain(node.members().iter().map(|member| &member.value))
+/// How many values there are, and how deep they lie.
+fn extent(node: &Node<'_>) -> (f64, f64) {
+    let children = node.items().iter().chain(node.members().iter().map(|member| &member.value));
+    children.map(extent).fold((1.0, 1.0), |(values, depth), (more, deeper)| {
+        (values + more, depth.max(deeper + 1.0))
+    })
 }
 
-impl Selector {
-    fn apply<'n, 't>(&self, node: &'n Node<'t>, found: &mut Vec<&'n Node<'t>>) {
-        match self {
-            Self::Name(name) => found.extend(node.get(name)),
-            Self::All => found.extend(children(node)),
-            Self::Index(index) => {
-                let Value::Array(items) = &node.value else { return };
-                let place = position(*index, items.len());
-                found.extend(place.and_then(|place| items.get(place)));
-            }
-            Self::Slice { start, end } => {
-                let Value::Array(items) = &node.value else { return };
-                let bound = |value: i64| {
-                    let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                    let value = if value < 0 { value.saturating_add(length) } else { value };
-                    usize::try_from(value.clamp(0, length)).unwrap_or(0)
-                };
-                let (start, end) = (start.map_or(0, bound), end.map_or(items.len(), bound));
-                found.extend(items.get(start..end.max(start)).unwrap_or_default());
-            }
-        }
-    }
-}
-
-fn position(index: i64, length: usize) -> Option<usize> {
-    if index >= 0 {
-        return usize::try_from(index).ok();
-    }
-    let back = usize::try_from(index.unsigned_abs()).ok()?;
-    length.checked_sub(back)
-}
-
-struct Reader {
-    chars: Vec<char>,
-    at: usize,
-}
-
-impl Reader {
-    fn problem(&self, reason: &'static str) -> PathProblem {
-        PathProblem { reason, at: self.at }
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
-    }
-
-    fn take(&mut self, c: char) -> bool {
-        let is_next = self.peek() == Some(c);
-        if is_next {
-            self.at += 1;
-        }
-        is_next
-    }
-
-    fn part(&mut self) -> Result<Part, PathProblem> {
-        if self.take('[') {
-            return Ok(Part { reach: Reach::Children, selectors: self.bracket()? });
-        }
-        if !self.take('.') {
-            return Err(self.problem("expected `.` or `[`"));
-        }
-        let reach = if self.take('.') { Reach::Descendants } else { Reach::Children };
-        if reach == Reach::Descendants && self.take('[') {
-            return Ok(Part { reach, selectors: self.bracket()? });
-        }
-        if self.take('*') {
-            return Ok(Part { reach, selectors: vec![Selector::All] });
-        }
-        let start = self.at;
-        while self.peek().is_some_and(|c| c == '_' || c == '-' || c.is_alphanumeric()) {
-            self.at += 1;
-        }
-        if start == self.at {
-            return Err(self.problem("expected a name"));
-        }
-        let name = self.chars[start..self.at].iter().collect();
-        Ok(Part { reach, selectors: vec![Selector::Name(name)] })
-    }
-
-    /// Selectors up to the closing bracket.
-    fn bracket(&mut self) -> Result<Vec<Selector>, PathProblem> {
-        let mut selectors = Vec::new();
-        loop {
-            self.spaces();
-            selectors.push(self.selector()?);
-            self.spaces();
-            if self.take(']') {
-                return Ok(selectors);
-            }
-            if !self.take(',') {
-                return Err(self.problem("expected `]` or `,`"));
-            }
-        }
-    }
-
-    fn spaces(&mut self) {
-        while self.take(' ') {}
-    }
-
-    fn selector(&mut self) -> Result<Selector, PathProblem> {
-        match self.peek() {
-            Some('*') => {
-                self.at += 1;
-                Ok(Selector::All)
-            }
-            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Selector::Name),
-            Some('?') => Err(self.problem("filters are not supported")),
-            Some(c) if c == '-' || c == ':' || c.is_ascii_digit() => {
-                let start = self.number()?;
-                if !self.take(':') {
-                    return start
-                        .map(Selector::Index)
-                        .ok_or_else(|| self.problem("expected a number"));
-                }
-                let end = self.number()?;
-                if self.peek() == Some(':') {
-                    return Err(self.problem("steps in slices are not supported"));
-                }
-                Ok(Selector::Slice { start, end })
-            }
-            _ => Err(self.problem("expected a name in quotes, a number or `*`")),
-        }
-    }
-
-    fn number(&mut self) -> Result<Option<i64>, PathProblem> {
-        let start = self.at;
-        self.take('-');
-        while self.peek().is_some_and(|c| c.is_ascii_digit()) {
-            self.at += 1;
-        }
-        if start == self.at {
-            return Ok(None);
-        }
-        let digits: String = self.chars[start..self.at].iter().collect();
-        digits.parse().map(Some).map_err(|_| PathProblem { reason: "not a number", at: start })
-    }
-
-    fn quoted(&mut self, quote: char) -> Result<String, PathProblem> {
-        let start = self.at;
-        self.at += 1;
-        let mut name = String::new();
-        while let Some(c) = self.peek() {
-            self.at += 1;
-            match c {
-                c if c == quote => return Ok(name),
-                '\\' => match self.peek() {
-                    Some(c @ ('\\' | '"' | '\'' | '/')) => {
-                        name.push(c);
-                        self.at += 1;
+/// The path with names such as `.x-y` and `.2nd`, which the RFC wants in brackets, in brackets.
+fn with_quoted_names(path: &str) -> String {
+    let mut out = String::new();
+    let mut quote = None;
+    let mut rest = path;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match quote {
+            Some(open) => {
+                if c == '\\'
+                    && let Some(escaped) = rest.chars().next()
+                {
+                    // A quote of the other kind needs no backslash, and may have none.
+                    if escaped == open || !matches!(escaped, '"' | '\'') {
+                        out.push(c);
                     }
-                    _ => return Err(self.problem("only \\\\, \\' and \\\" may follow a backslash")),
-                },
-                c => name.push(c),
+                    out.push(escaped);
+                    rest = &rest[escaped.len_utf8()..];
+                    continue;
+                }
+                quote = quote.filter(|open| *open != c);
             }
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None if c == '.' => {
+                let is_part = |c: char| c == '_' || c == '-' || c.is_alphanumeric();
+                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+                if end > 0 {
+                    // What is left of `..` is one point too few.
+                    out.push_str(if out.ends_with('.') { "." } else { "" });
+                    out.extend(["['", &rest[..end], "']"]);
+                    rest = &rest[end..];
+                    continue;
+                }
+            }
+            None => {}
         }
-        Err(PathProblem { reason: "the quote is not closed", at: start })
+        out.push(c);
     }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn select(path: &str, json: &str) -> Vec<String> {
-        let document = skillgauge_format::json::parse(json.as_bytes()).unwrap();
+    const JSON: &str =
+        r#"{"a": {"b": [1, 2, {"c": 3}]}, "x-y": 4, "k k": 5, "c": 6, "2nd": 7, "it's \"x\"": 8}"#;
+
+    fn select(path: &str) -> Vec<String> {
+        let document = skillgauge_format::json::parse(JSON.as_bytes()).unwrap();
         let nodes = Path::new(path).unwrap().select(&document.root).unwrap();
-        nodes.iter().map(|node| json[node.span.start..node.span.end].to_owned()).collect()
+        nodes.iter().map(|node| JSON[node.span.start..node.span.end].to_owned()).collect()
     }
 
     #[test]
-    fn paths_lead_to_values() {
-        let json = r#"{"a": {"b": [1, 2, {"c": 3}]}, "x-y": 4, "k k": 5, "c": 6}"#;
-        assert_eq!(select("$.a.b[0]", json), ["1"]);
-        assert_eq!(select("$.a.b[-1].c", json), ["3"]);
-        assert_eq!(select("$['k k']", json), ["5"]);
-        assert_eq!(select("$.x-y", json), ["4"]);
-        assert_eq!(select("$.a.b[*]", json).len(), 3);
-        assert_eq!(select("$.a.b[0:2]", json), ["1", "2"]);
-        assert_eq!(select("$.a.b[-2:]", json).len(), 2);
-        assert_eq!(select("$.a.b[0,1]", json), ["1", "2"]);
-        assert_eq!(select("$..c", json), ["6", "3"]);
-        assert_eq!(select("$..[0]", json), ["1"]);
-        assert_eq!(select("$.none.b", json), Vec::<String>::new());
-        assert_eq!(select("$.a[0]", json), Vec::<String>::new());
-        assert_eq!(select("$", "7"), ["7"]);
+    fn paths_that_were_always_understood_lead_to_values() {
+        for (path, values) in [
+            ("$.a.b[0]", &["1"][..]),
+            ("$.a.b[-1].c", &["3"]),
+            ("$['k k']", &["5"]),
+            ("$.x-y", &["4"]),
+            (" $.x-y ", &["4"]),
+            ("$..x-y", &["4"]),
+            ("$.2nd", &["7"]),
+            (r#"$["it's \"x\""]"#, &["8"]),
+            (r#"$["it\'s \"x\""]"#, &["8"]),
+            ("$.a.b[0:2]", &["1", "2"]),
+            ("$.a.b[ 0 , 1 ]", &["1", "2"]),
+            ("$..c", &["6", "3"]),
+            ("$..[0]", &["1"]),
+            ("$.none.b", &[]),
+            ("$.a[0]", &[]),
+        ] {
+            assert_eq!(select(path), values, "{path}");
+        }
+        assert_eq!(select("$.a.b[*]").len(), 3);
+        assert_eq!(select("$.a.b[-2:]").len(), 2);
+        assert_eq!(select("$"), [JSON]);
+    }
+
+    #[test]
+    fn filters_and_steps_select_values() {
+        assert_eq!(select("$.a.b[?@ > 1]"), ["2"]);
+        assert_eq!(select("$.a.b[?@.c == 3].c"), ["3"]);
+        assert_eq!(select("$.a.b[?length(@) == 1]"), [r#"{"c": 3}"#]);
+        assert_eq!(select("$.a.b[::2]").len(), 2);
     }
 
     #[test]
     fn paths_that_cannot_be_followed_are_refused() {
-        for path in ["a.b", "", "$.", "$[", "$['a", "$[?(@.a)]", "$.a[1:2:3]", "$a", "$[x]", "$[-]"]
-        {
-            assert!(Path::new(path).is_err(), "{path}");
+        let nested = format!("$[?{}@", "(".repeat(10_000));
+        let long = format!("${}", ".a".repeat(5_000));
+        let paths = ["a.b", "", "$.", "$[", "$['a", "$a", "$[x]", "$[-]", &nested, &long];
+        for path in paths {
+            let message = Path::new(path).unwrap_err().to_string();
+            assert!(message.contains("of the path; a path looks like"), "{message}");
         }
-        assert_eq!(
-            Path::new("$.a[?@.b]").unwrap_err().to_string(),
-            "filters are not supported at position 4 of the path; a path looks like $.name[0][*]..other"
-        );
+    }
+
+    #[test]
+    fn a_path_that_would_look_at_too_many_values_is_not_followed() {
+        let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+        let wide = format!("[{}1]", "1,".repeat(20_000));
+        for (path, json) in [
+            (format!("${}", "..*".repeat(30)), &deep),
+            (format!("${}", "[*,*]".repeat(90)), &deep),
+            ("$[?$..[?$..a]]".to_owned(), &wide),
+        ] {
+            let document = skillgauge_format::json::parse(json.as_bytes()).unwrap();
+            assert!(Path::new(&path).unwrap().select(&document.root).is_none(), "{path}");
+        }
     }
 }

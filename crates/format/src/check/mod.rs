@@ -18,6 +18,8 @@ pub(crate) use describe::{MAX_COUNT, quote};
 pub(crate) use pattern::{KEBAB, NOT_BLANK, RATIO};
 pub(crate) use similar::most_similar;
 
+pub use time::is_time as is_rfc3339;
+
 use compile::{Rule, RuleId};
 use types::Types;
 

@@ -2,7 +2,7 @@
 
 /// Whether `text` has the shape `2026-02-22T20:00:00Z`, with a fraction or an offset if one likes, and names a day
 /// that exists.
-pub(crate) fn is_time(text: &str) -> bool {
+pub fn is_time(text: &str) -> bool {
     parts(text).is_some()
 }
 

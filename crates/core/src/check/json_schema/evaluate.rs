@@ -1,12 +1,16 @@
 //! Holds a value to a schema that was read before, so that every keyword has the form that it should have.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value as Json};
+use skillgauge_format::is_rfc3339;
 use skillgauge_format::json::{Node, Value};
 
-use super::single::{amounts, bounds, canonical, constants, members};
-use super::{JsonSchema, count, resolve};
+use super::super::json::same;
+use super::{JsonSchema, resolve};
+use crate::python_regex::PythonRegex;
 
 /// How many mismatches are kept.
 const MOST: usize = 20;
@@ -55,9 +59,9 @@ struct Run<'s> {
     references: usize,
 }
 
-pub(super) type Found = Vec<Mismatch>;
+type Found = Vec<Mismatch>;
 
-pub(super) fn add(found: &mut Found, node: &Node<'_>, path: &str, reason: &str) {
+fn add(found: &mut Found, node: &Node<'_>, path: &str, reason: &str) {
     if found.len() < MOST {
         let reason = format!("{path} {reason}");
         found.push(Mismatch { offset: node.span.start, reason });
@@ -175,6 +179,11 @@ impl<'s> Run<'s> {
             && !self.matches(pattern, text)?
         {
             add(found, node, path, &format!("does not match /{pattern}/"));
+        }
+        if let Some(format) = keywords.get("format").and_then(Json::as_str)
+            && !has_format(format, text)
+        {
+            add(found, node, path, &format!("does not have the format `{format}`"));
         }
         Ok(())
     }
@@ -299,4 +308,171 @@ fn objects<'s>(
 
 fn texts(value: Option<&Json>) -> impl Iterator<Item = &str> {
     value.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
+}
+
+/// Whether a text has a format; an unknown one was refused when the schema was read.
+fn has_format(format: &str, text: &str) -> bool {
+    match format {
+        "date-time" => is_rfc3339(text),
+        "date" => is_rfc3339(&format!("{text}T00:00:00Z")),
+        "time" => is_rfc3339(&format!("2000-01-01T{text}")),
+        "ipv4" => text.parse::<Ipv4Addr>().is_ok(),
+        "ipv6" => text.parse::<Ipv6Addr>().is_ok(),
+        "regex" => PythonRegex::for_json_schema(text).is_ok(),
+        "hostname" => is_hostname(text),
+        "email" => text.rsplit_once('@').is_some_and(|(local, host)| {
+            !local.is_empty() && !local.contains([' ', '@', '<', '>']) && is_hostname(host)
+        }),
+        "uri" => text.split_once(':').is_some_and(|(scheme, rest)| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme.chars().all(is_part)
+                && rest.chars().all(|c| c.is_ascii_graphic() && !"<>\"{}|\\^`".contains(c))
+        }),
+        "uuid" => {
+            let parts: Vec<&str> = text.split('-').collect();
+            parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12])
+                && parts.concat().bytes().all(|byte| byte.is_ascii_hexdigit())
+        }
+        _ => true,
+    }
+}
+
+fn is_hostname(text: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
+/// A whole number of at least 0, however it is written.
+fn count(value: &Json) -> Option<u64> {
+    let whole = value.as_f64().filter(|amount| amount.fract() == 0.0 && *amount >= 0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and not negative"
+    )]
+    value.as_u64().or(whole.map(|amount| amount as u64))
+}
+
+/// `type`, `enum`, `const`.
+fn constants(keywords: &Map<String, Json>, node: &Node<'_>, path: &str, found: &mut Found) {
+    if let Some(types) = keywords.get("type") {
+        let one = std::slice::from_ref(types);
+        let types = types.as_array().map_or(one, Vec::as_slice);
+        let fits = |name: &str| match &node.value {
+            Value::Null => name == "null",
+            Value::Bool(_) => name == "boolean",
+            Value::Number(number) => name == "number" || (name == "integer" && number.is_integer()),
+            Value::String(_) => name == "string",
+            Value::Array(_) => name == "array",
+            Value::Object(_) => name == "object",
+        };
+        if !types.iter().filter_map(Json::as_str).any(fits) {
+            let names: Vec<&str> = types.iter().filter_map(Json::as_str).collect();
+            add(found, node, path, &format!("is not of type {}", names.join(" or ")));
+        }
+    }
+    if let Some(values) = keywords.get("enum").and_then(Json::as_array)
+        && !values.iter().any(|value| same(node, value))
+    {
+        add(found, node, path, &format!("is none of {}", Json::from(values.clone())));
+    }
+    if let Some(value) = keywords.get("const")
+        && !same(node, value)
+    {
+        add(found, node, path, &format!("is not {value}"));
+    }
+}
+
+fn amounts(
+    keywords: &Map<String, Json>,
+    node: &Node<'_>,
+    amount: f64,
+    path: &str,
+    found: &mut Found,
+) {
+    let limit = |name: &str| keywords.get(name).and_then(Json::as_f64);
+    let wrong = [
+        (limit("minimum").filter(|limit| amount < *limit), "is less than"),
+        (limit("maximum").filter(|limit| amount > *limit), "is more than"),
+        (limit("exclusiveMinimum").filter(|limit| amount <= *limit), "is not above"),
+        (limit("exclusiveMaximum").filter(|limit| amount >= *limit), "is not below"),
+        (limit("multipleOf").filter(|step| !is_multiple(amount, *step)), "is no multiple of"),
+    ];
+    for (limit, words) in wrong {
+        if let Some(limit) = limit {
+            add(found, node, path, &format!("{words} {limit}"));
+        }
+    }
+}
+
+/// `0.3` is a multiple of `0.1`, although no double is exactly either.
+fn is_multiple(amount: f64, step: f64) -> bool {
+    let quotient = amount / step;
+    (quotient - quotient.round()).abs() <= quotient.abs().max(1.0) * 1e-12
+}
+
+fn bounds(
+    keywords: &Map<String, Json>,
+    [least, most]: [&str; 2],
+    number: u64,
+    things: &str,
+    node: &Node<'_>,
+    path: &str,
+    found: &mut Found,
+) {
+    let limit = |name| keywords.get(name).and_then(count);
+    if let Some(limit) = limit(least).filter(|limit| number < *limit) {
+        add(found, node, path, &format!("has {number} {things}, fewer than {limit}"));
+    }
+    if let Some(limit) = limit(most).filter(|limit| number > *limit) {
+        add(found, node, path, &format!("has {number} {things}, more than {limit}"));
+    }
+}
+
+/// The members of an object by their names; of a repeated one, the last.
+fn members<'n, 't>(node: &'n Node<'t>) -> BTreeMap<&'n str, &'n Node<'t>> {
+    node.members().iter().map(|member| (member.key.as_ref(), &member.value)).collect()
+}
+
+/// A text that is the same for equal values.
+fn canonical(node: &Node<'_>) -> String {
+    let mut text = String::new();
+    write_canonical(node, &mut text);
+    text
+}
+
+fn write_canonical(node: &Node<'_>, out: &mut String) {
+    match &node.value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        Value::Number(number) => {
+            let _ = write!(out, "{:?}", number.as_f64() + 0.0);
+        }
+        Value::String(text) => {
+            let _ = write!(out, "{text:?}");
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for item in items {
+                write_canonical(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::Object(_) => {
+            out.push('{');
+            for (name, value) in members(node) {
+                let _ = write!(out, "{name:?}:");
+                write_canonical(value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+    }
 }

@@ -145,33 +145,90 @@ proptest! {
     }
 }
 
+fn problems(schema: &Value) -> Vec<String> {
+    JsonSchema::new(schema).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
 #[test]
 fn what_is_not_understood_is_refused_with_its_place() {
     let schema = json!({
-        "format": "date",
+        "format": "colour",
         "properties": {"a/b": {"unevaluatedProperties": false}},
         "items": [{"type": "integer"}],
-        "pattern": "(?<name>a)",
-        "$ref": "https://example.org/schema",
-        "definitions": {},
         "type": "text",
+        "allOf": [],
         "minLength": -1
     });
-    let problems = JsonSchema::new(&schema).unwrap_err();
-    let places: Vec<&str> = problems.iter().map(|problem| problem.at.as_str()).collect();
+    insta::assert_snapshot!(problems(&schema).join("\n"));
+    assert_eq!(problems(&json!([])), ["$ is not of type object or boolean"]);
+}
+
+#[test]
+fn patterns_and_references_that_cannot_work_are_refused() {
+    let schema = json!({
+        "pattern": "(?<name>a)",
+        "properties": {"a": {"$ref": "https://example.org/schema"}, "b": {"$ref": "#/$defs/none"}},
+        "items": {"$ref": "#/const"},
+        "const": {"type": "integer"},
+    });
+    let problems = problems(&schema);
+    assert_eq!(problems.len(), 4, "{problems:#?}");
+    assert!(problems[0].starts_with("$.pattern is `(?<name>a)`: "), "{problems:#?}");
     assert_eq!(
-        places,
-        [
-            "#/format",
-            "#/properties/a~1b/unevaluatedProperties",
-            "#/items",
-            "#/pattern",
-            "#/$ref",
-            "#/definitions",
-            "#/type",
-            "#/minLength"
-        ]
+        problems[1],
+        "$.properties.a.$ref refers to `https://example.org/schema`, another document, which is never fetched; copy it into `$defs`"
     );
+    assert!(problems[2].starts_with("$.properties.b.$ref refers to `#/$defs/none`, where this"));
+    assert!(
+        problems[3].starts_with("$.items.$ref refers to `#/const`, where this schema has none")
+    );
+}
+
+#[test]
+fn the_schema_of_schemas_is_one_of_its_own() {
+    assert!(JsonSchema::new(&META.root).is_ok(), "{:?}", JsonSchema::new(&META.root));
+    assert!(jsonschema::draft202012::meta::is_valid(&META.root));
+}
+
+#[test]
+fn references_lead_anywhere_in_the_same_schema() {
+    agree(
+        &json!({"properties": {"a": {"type": "integer"}, "b": {"$ref": "#/properties/a"}}}),
+        &json!({"b": "x"}),
+    );
+    agree(
+        &json!({"$id": "https://example.org/x", "definitions": {"a~/b": {"type": "integer"}}, "items": {"$ref": "#/definitions/a~0~1b"}}),
+        &json!([1, "x"]),
+    );
+}
+
+#[test]
+fn formats_are_checked_as_another_implementation_does() {
+    for (format, texts) in [
+        ("date", &["2026-02-28", "2026-02-30", "2026-2-1", "x"][..]),
+        ("date-time", &["2026-02-28T10:00:00Z", "2026-02-28T10:00:00+01:00", "2026-02-28 10:00"]),
+        ("time", &["10:00:00Z", "25:00:00Z", "10:00"]),
+        ("email", &["a@example.org", "a.b+c@x-y.org", "a@", "@b", "a b@c.org", "plain"]),
+        ("hostname", &["example.org", "-a.org", "a_b.org", ""]),
+        ("ipv4", &["127.0.0.1", "256.0.0.1", "1.2.3"]),
+        ("ipv6", &["::1", "fe80::1%eth0", ":::"]),
+        ("uri", &["https://example.org/a?b#c", "urn:x:y", "/relative", "http://a b", "1x:y"]),
+        (
+            "uuid",
+            &["2eb8aa08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08aa9811eab4aa73b441d16380", "x"],
+        ),
+        ("regex", &["^a+$", "(unclosed"]),
+    ] {
+        let schema = json!({"format": format});
+        let mine = JsonSchema::new(&schema).unwrap();
+        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        let theirs = options.build(&schema).unwrap();
+        for text in texts {
+            let value = json!(text);
+            assert_eq!(ours(&mine, &value), theirs.is_valid(&value), "{format} {text}");
+        }
+        assert!(ours(&mine, &json!(7)), "a format is about texts");
+    }
 }
 
 #[test]

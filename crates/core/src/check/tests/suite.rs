@@ -7,7 +7,7 @@ fn everything_that_is_wrong_with_a_suite_is_said_at_once() {
     let suite = suite(&[
         json!({"type": "file_contains", "pattern": "a[", "match_regex": "(unclosed"}),
         json!({"type": "json_schema", "pattern": "*", "schema": {"type": "text", "format": "date", "properties": {"a": {"nope": 1}}}}),
-        json!({"type": "json_path", "pattern": "*", "path": "$[?@.a]"}),
+        json!({"type": "json_path", "pattern": "*", "path": "$[?@.a"}),
         json!({"type": "file_exists", "pattern": "../*"}),
         json!({"type": "diff_scope", "allow": ["{a", "b"]}),
         json!({"type": "tool_called", "tool": "[", "match_regex": r"\N{DASH}"}),

@@ -91,7 +91,7 @@ pub const CHECK_TYPES: &[CheckTypeInfo] = &[
         at_most_one: &[],
         optional: &[],
         about: "There are files that match the glob pattern, and each is JSON that obeys the JSON Schema.",
-        details: "The schema is written in the suite (draft 2020-12). References lead to `#/$defs/...` of the same schema. A keyword that is not understood is an error before the run, never ignored; `format` is among them.",
+        details: "The schema is written in the suite (draft 2020-12). `$ref` leads anywhere in the same schema, as in `#/$defs/row`; other documents are never fetched. `format` is checked: `date`, `date-time`, `time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uuid`, `regex`. A keyword or format that is not understood is an error before the run, never ignored.",
         example: r#"{"id": "S1", "type": "json_schema", "description": "The report has its shape", "pattern": "report.json", "schema": {"type": "object", "required": ["total"], "properties": {"total": {"type": "integer", "minimum": 0}}}}"#,
     },
     CheckTypeInfo {
@@ -102,7 +102,7 @@ pub const CHECK_TYPES: &[CheckTypeInfo] = &[
         at_most_one: &["equals", "match", "match_any", "match_regex"],
         optional: &[],
         about: "A JSON file that matches the glob pattern has a value at the path, and it is the right one.",
-        details: "Of RFC 9535 the path may have names (`.name`, `[\"name\"]`), indexes (`[0]`, `[-1]`), `[*]`, slices (`[1:3]`) and `..`; filters are refused. Without a comparison the value only has to be there. `equals` compares any JSON value, numbers by amount; the texts are looked for in strings, and in other values as they are written in JSON.",
+        details: "The path is a JSONPath (RFC 9535): names (`.name`, `[\"name\"]`), indexes (`[0]`, `[-1]`), `[*]`, slices (`[1:3]`), `..` and filters (`$.rows[?@.id == 3].total`). Without a comparison the value only has to be there. `equals` compares any JSON value, numbers by amount; the texts are looked for in strings, and in other values as they are written in JSON.",
         example: r#"{"id": "S1", "type": "json_path", "description": "Three rows were counted", "pattern": "report.json", "path": "$.summary.rows", "equals": 3}"#,
     },
     CheckTypeInfo {
