@@ -16,7 +16,7 @@ pub const AUTO: &str = "auto";
 
 /// An agent that `auto` considered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Considered {
+pub struct AgentCandidate {
     pub agent: AgentName,
     /// What speaks against it; absent for one that can be used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub(crate) struct AgentChoice {
     /// The agent; absent when none can be used.
     pub(crate) chosen: Option<Arc<Located>>,
     /// Those that were considered before it, and it.
-    pub(crate) considered: Vec<Considered>,
+    pub(crate) considered: Vec<AgentCandidate>,
 }
 
 impl Search<'_> {
@@ -40,7 +40,7 @@ impl Search<'_> {
             let located = self.locate(descriptor).await;
             let against = against(descriptor, &located, self.environment);
             let is_usable = against.is_none();
-            considered.push(Considered { agent: descriptor.name.clone(), against });
+            considered.push(AgentCandidate { agent: descriptor.name.clone(), against });
             if let (true, Ok(located)) = (is_usable, located) {
                 return AgentChoice { chosen: Some(Arc::new(located)), considered };
             }

@@ -11,7 +11,7 @@ use skillgauge_format::cassette::CassetteEntry;
 pub use skillgauge_format::cassette::EntryKind;
 use skillgauge_format::record::RecordVersion;
 
-use super::Asked;
+use super::Filing;
 use super::error::{CassetteError, Edited};
 use super::key::{Key, digest_of};
 
@@ -30,7 +30,7 @@ struct Head {
 }
 
 impl Entry {
-    pub(super) fn new(asked: &Asked, response: Value) -> Self {
+    pub(super) fn new(asked: &Filing, response: Value) -> Self {
         let file = CassetteEntry {
             format: CassetteEntry::FORMAT.to_owned(),
             version: RecordVersion::current(),

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Asked;
+use super::Filing;
 use super::entry::EntryKind;
 
 /// How many differences are shown.
@@ -74,7 +74,7 @@ impl Candidate {
     }
 
     /// How much it is like a request: the purpose counts most, then the share of lines that both have.
-    fn likeness(&self, asked: &Asked, lines: &BTreeSet<u64>) -> (bool, usize) {
+    fn likeness(&self, asked: &Filing, lines: &BTreeSet<u64>) -> (bool, usize) {
         let shared = self.lines.intersection(lines).count();
         let all = self.lines.len() + lines.len() - shared;
         (self.purpose == asked.purpose, (shared * 1_000_000).checked_div(all).unwrap_or(0))
@@ -102,7 +102,7 @@ fn texts_of(value: &Value) -> Vec<&str> {
 
 impl Missing {
     pub(super) fn new(
-        asked: &Asked,
+        asked: &Filing,
         folder: &Path,
         recorded: usize,
         candidates: &[Candidate],

@@ -75,7 +75,7 @@ pub struct Question<'q, Q> {
 
 /// A question that was put: what its answer is filed under.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct Filing {
     kind: EntryKind,
     purpose: String,
     title: String,
@@ -88,7 +88,7 @@ pub struct Asked {
 
 /// An answer, and where it came from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard<R> {
+pub enum Playback<R> {
     /// Somebody gave it just now.
     Live(R),
     Replayed {
@@ -110,7 +110,7 @@ pub enum Repeated {
     Yes,
 }
 
-impl<R> Heard<R> {
+impl<R> Playback<R> {
     pub fn into_response(self) -> R {
         match self {
             Self::Live(response) | Self::Replayed { response, .. } => response,
@@ -139,12 +139,12 @@ impl Cassette {
     }
 
     /// Puts a question: makes its key and counts it.
-    pub fn ask<Q: Serialize>(&self, question: &Question<'_, Q>) -> Result<Asked, CassetteError> {
+    pub fn ask<Q: Serialize>(&self, question: &Question<'_, Q>) -> Result<Filing, CassetteError> {
         let scrubber = Scrubber::new(question.places, &self.secrets);
         let request = serde_json::to_value(question.request).map_err(CassetteError::request)?;
         let request = scrubber.hide(&request);
         let key = Key::of(question.kind, &request);
-        Ok(Asked {
+        Ok(Filing {
             kind: question.kind,
             purpose: question.purpose.to_owned(),
             title: scrubber.hide_text(question.title),
@@ -158,7 +158,7 @@ impl Cassette {
     /// Keeps the answer to a question, and gives the name of its file.
     pub fn record<R: Serialize>(
         &self,
-        asked: &Asked,
+        asked: &Filing,
         response: &R,
     ) -> Result<String, CassetteError> {
         let scrubber = Scrubber::new(&asked.places, &self.secrets);
@@ -167,14 +167,17 @@ impl Cassette {
     }
 
     /// The recorded answer to a question.
-    pub fn replay<R: DeserializeOwned>(&self, asked: &Asked) -> Result<Heard<R>, CassetteError> {
+    pub fn replay<R: DeserializeOwned>(
+        &self,
+        asked: &Filing,
+    ) -> Result<Playback<R>, CassetteError> {
         let found = self.store.read(asked)?;
         let scrubber = Scrubber::new(&asked.places, &[]);
         let response =
             serde_json::from_value(scrubber.show(&found.entry.file.response)).map_err(|error| {
                 CassetteError::Response { path: found.path.clone(), detail: error.to_string() }
             })?;
-        Ok(Heard::Replayed { response, entry: found.name, repeated: found.repeated })
+        Ok(Playback::Replayed { response, entry: found.name, repeated: found.repeated })
     }
 
     /// Answers a question: from the folder when replaying, otherwise by asking for real, and keeps it when recording.
@@ -182,26 +185,26 @@ impl Cassette {
         &self,
         question: &Question<'_, Q>,
         live: impl FnOnce() -> F,
-    ) -> Result<Heard<R>, CassetteError>
+    ) -> Result<Playback<R>, CassetteError>
     where
         Q: Serialize,
         R: Serialize + DeserializeOwned,
         F: Future<Output = R>,
     {
         match &self.mode {
-            Mode::Off => Ok(Heard::Live(live().await)),
+            Mode::Off => Ok(Playback::Live(live().await)),
             Mode::Replay(_) => self.replay(&self.ask(question)?),
             Mode::Record(_) => {
                 let asked = self.ask(question)?;
                 let response = live().await;
                 self.record(&asked, &response)?;
-                Ok(Heard::Live(response))
+                Ok(Playback::Live(response))
             }
         }
     }
 }
 
-impl Asked {
+impl Filing {
     /// What the answer is filed under.
     pub fn key(&self) -> &Key {
         &self.key

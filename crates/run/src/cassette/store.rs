@@ -16,7 +16,7 @@ use super::entry::Entry;
 use super::error::CassetteError;
 use super::key::Key;
 use super::missing::{Candidate, Missing};
-use super::{Asked, Repeated};
+use super::{Filing, Repeated};
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 256 * 1024 * 1024;
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// The entry for a question: the one for this time of asking, or the last one.
-    pub(super) fn read(&self, asked: &Asked) -> Result<Found, CassetteError> {
+    pub(super) fn read(&self, asked: &Filing) -> Result<Found, CassetteError> {
         let names: Vec<&String> = self
             .files
             .get(asked.key.short())
@@ -125,7 +125,7 @@ impl Store {
         Ok(Found { entry, name: name.clone(), path, repeated })
     }
 
-    fn missing(&self, asked: &Asked) -> Missing {
+    fn missing(&self, asked: &Filing) -> Missing {
         let recorded = self.files.values().map(BTreeMap::len).sum();
         Missing::new(asked, &self.folder, recorded, self.candidates())
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::agent::auto::{Considered, against};
+use crate::agent::auto::{AgentCandidate, against};
 use crate::agent::{
     BundledSkills, Descriptor, LocateError, Located, Registry, Search, described, login,
 };
@@ -147,7 +147,8 @@ impl Doctor {
 fn choose(agents: &[AgentReport]) -> AutoAgent {
     let mut considered = Vec::new();
     for agent in agents {
-        considered.push(Considered { agent: agent.name.clone(), against: agent.missing.clone() });
+        considered
+            .push(AgentCandidate { agent: agent.name.clone(), against: agent.missing.clone() });
         if agent.standing == Standing::Ready {
             return AutoAgent { chosen: Some(agent.name.clone()), considered };
         }

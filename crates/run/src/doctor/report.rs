@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::agent::AgentName;
-use crate::agent::auto::Considered;
+use crate::agent::auto::AgentCandidate;
 use crate::agent::descriptor::{PromptVia, Source, Version};
 use crate::model::ModelName;
-use crate::model::auto::{Considered as ConsideredModel, Finding};
+use crate::model::auto::{Finding, ModelCandidate};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -90,7 +90,7 @@ pub struct AutoAgent {
     /// The agent; absent when none can be used.
     pub chosen: Option<AgentName>,
     /// Those before it, with what speaks against them, and it.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<AgentCandidate>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -112,7 +112,7 @@ pub struct ModelReport {
 pub struct AutoModel {
     /// The model; absent when none can be used.
     pub chosen: Option<ModelName>,
-    pub considered: Vec<ConsideredModel>,
+    pub considered: Vec<ModelCandidate>,
     /// What would help, when none can be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,

@@ -22,12 +22,12 @@ const CANDIDATES: [(ProviderKind, &str); 4] = [
 pub struct Choice {
     pub model: ModelName,
     /// Every model that was considered, the most wanted first.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<ModelCandidate>,
 }
 
 /// A model that `auto` considered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Considered {
+pub struct ModelCandidate {
     pub model: ModelName,
     /// What speaks for or against it.
     pub finding: Finding,
@@ -68,9 +68,9 @@ impl Finding {
 }
 
 pub fn choose(access: &Access) -> Result<Choice, ModelError> {
-    let considered: Vec<Considered> = CANDIDATES
+    let considered: Vec<ModelCandidate> = CANDIDATES
         .into_iter()
-        .map(|(kind, name)| Considered {
+        .map(|(kind, name)| ModelCandidate {
             model: ModelName::of(kind, name),
             finding: look_for(kind, access),
         })
@@ -78,12 +78,12 @@ pub fn choose(access: &Access) -> Result<Choice, ModelError> {
     match considered.iter().find(|candidate| candidate.finding.is_usable()) {
         Some(first) => Ok(Choice { model: first.model.clone(), considered }),
         None => Err(ModelError::NothingFound {
-            hints: considered.iter().map(Considered::hint).collect(),
+            hints: considered.iter().map(ModelCandidate::hint).collect(),
         }),
     }
 }
 
-impl Considered {
+impl ModelCandidate {
     fn hint(&self) -> String {
         match &self.finding {
             Finding::Missing { hint } => hint.clone(),

@@ -47,16 +47,16 @@ impl Pace {
 
 /// The model, asked at a pace.
 pub fn paced(model: Arc<dyn Model>, pace: Arc<Pace>) -> Arc<dyn Model> {
-    Arc::new(Paced { model, pace })
+    Arc::new(PacedModel { model, pace })
 }
 
 #[derive(Debug)]
-struct Paced {
+struct PacedModel {
     model: Arc<dyn Model>,
     pace: Arc<Pace>,
 }
 
-impl Model for Paced {
+impl Model for PacedModel {
     fn name(&self) -> &ModelName {
         self.model.name()
     }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ask::Asker;
 use super::ask::wire::{LimitName, Wire};
-use super::ask::{Asker, AskerParts};
 use super::error::ModelError;
 use super::http::anthropic::{self, Anthropic};
 use super::http::openai::{self, OpenAi};
@@ -118,7 +118,7 @@ pub struct Provider {
 }
 
 /// A wire, and the name of the limit to begin with.
-type Connection = (Box<dyn Wire>, LimitName);
+pub(super) type Connection = (Box<dyn Wire>, LimitName);
 
 /// Something that a provider needs or can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,9 +200,8 @@ pub fn connect(name: &ModelName, access: &Access) -> Result<Arc<dyn Model>, Mode
     let ModelName::Of { provider: kind, name: own_name } = resolved else {
         return Err(ModelError::NothingFound { hints: Vec::new() });
     };
-    let (wire, limit_name) = (provider(*kind).connect)(own_name, access)?;
-    let parts = AskerParts { wire, limit_name, retry: access.retry, seed: access.seed };
-    Ok(Arc::new(Asker::new(resolved.clone(), parts)))
+    let connection = (provider(*kind).connect)(own_name, access)?;
+    Ok(Arc::new(Asker::new(resolved.clone(), connection, (access.retry, access.seed))))
 }
 
 fn http(

@@ -31,14 +31,6 @@ impl Purpose {
     }
 }
 
-/// What kind of answer is wanted.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
-    Text,
-    /// JSON that fits a schema.
-    Json(AnswerSchema),
-}
-
 /// The protocol of a request that somebody else made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -66,8 +58,8 @@ pub struct Request {
     pub system: String,
     /// What the user says. Each part is a content block of its own where the protocol has such; blank ones are left out.
     pub user: Vec<String>,
-    /// What kind of answer is wanted.
-    pub wanted: Wanted,
+    /// What a JSON answer must fit; absent when text is wanted.
+    schema: Option<AnswerSchema>,
     /// Tools that the model may call; an answer may then consist of calls alone, and is not an error when it is cut.
     pub tools: Vec<OfferedTool>,
     /// The body to send in place of one that is made from the other fields; an answer counts as with tools.
@@ -114,7 +106,7 @@ impl Request {
             purpose,
             system: String::new(),
             user: vec![user.into()],
-            wanted: Wanted::Text,
+            schema: None,
             tools: Vec::new(),
             verbatim: None,
             max_output_tokens: 8192,
@@ -127,7 +119,7 @@ impl Request {
     /// The same question with JSON as its answer.
     #[must_use]
     pub fn json(mut self, schema: AnswerSchema) -> Self {
-        self.wanted = Wanted::Json(schema);
+        self.schema = Some(schema);
         self
     }
 
@@ -168,10 +160,7 @@ impl Request {
 
     /// The schema of the answer, if it is to be JSON.
     pub fn schema(&self) -> Option<&AnswerSchema> {
-        match &self.wanted {
-            Wanted::Text => None,
-            Wanted::Json(schema) => Some(schema),
-        }
+        self.schema.as_ref()
     }
 
     /// The first line of what the user says: how people recognise a request.

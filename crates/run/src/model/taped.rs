@@ -14,7 +14,7 @@ use super::provider::{Access, connect};
 use super::request::Request;
 use super::response::{Origin, Response};
 use super::{Answering, Model};
-use crate::cassette::{Cassette, CassetteError, EntryKind, Heard, Mode, Question};
+use crate::cassette::{Cassette, CassetteError, EntryKind, Mode, Playback, Question};
 
 /// The model of that name, behind a cassette that may be off.
 pub fn open(
@@ -27,12 +27,12 @@ pub fn open(
         Mode::Record(_) => Some(connect(name, access)?),
         Mode::Replay(_) => None,
     };
-    Ok(Arc::new(Taped { name: name.clone(), live, cassette: Arc::clone(cassette) }))
+    Ok(Arc::new(TapedModel { name: name.clone(), live, cassette: Arc::clone(cassette) }))
 }
 
 /// A model that is recorded or replayed.
 #[derive(Debug)]
-struct Taped {
+struct TapedModel {
     name: ModelName,
     /// Who is asked; nobody when replaying.
     live: Option<Arc<dyn Model>>,
@@ -47,7 +47,7 @@ enum Take {
     Failure(Failure),
 }
 
-impl Taped {
+impl TapedModel {
     async fn ask(&self, request: &Request) -> Result<Response, Failure> {
         let recorded = request.recorded(&self.name);
         let question = Question {
@@ -68,8 +68,8 @@ impl Taped {
         };
         let (take, origin) =
             match self.cassette.through(&question, live).await.map_err(ModelError::from)? {
-                Heard::Live(take) => (take, Origin::Live),
-                Heard::Replayed { response, entry, repeated } => {
+                Playback::Live(take) => (take, Origin::Live),
+                Playback::Replayed { response, entry, repeated } => {
                     (response, Origin::Replayed { entry, repeated })
                 }
             };
@@ -80,7 +80,7 @@ impl Taped {
     }
 }
 
-impl Model for Taped {
+impl Model for TapedModel {
     fn name(&self) -> &ModelName {
         &self.name
     }

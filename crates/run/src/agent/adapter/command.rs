@@ -44,7 +44,9 @@ pub(super) struct Command {
 }
 
 impl Stream for Command {
-    const PLAIN_TEXT: PlainText = PlainText::Answer;
+    fn plain_text(&self) -> PlainText {
+        PlainText::Answer
+    }
 
     fn event(&mut self, event: &Value, log: &mut Recorder) {
         log.at(event["time"].as_str());

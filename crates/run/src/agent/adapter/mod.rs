@@ -18,17 +18,9 @@ mod stream;
 
 pub(crate) use codex::skills_asked_for;
 pub use context::{Caps, Context, Exit, InstalledSkill};
-use skillgauge_format::transcript::{Event, Transcript};
-pub use stream::LineSplitter;
-use stream::{Driver, Stream};
-
-/// Reads the event stream of one run or probe.
-pub trait Adapter: Send {
-    /// Takes one line of standard output, with or without its newline, and returns the events that it added.
-    fn line(&mut self, line: &[u8]) -> &[Event];
-
-    fn finish(self: Box<Self>, exit: Exit) -> Transcript;
-}
+use skillgauge_format::transcript::Transcript;
+use stream::Stream;
+pub use stream::{Adapter, LineSplitter};
 
 /// One kind of event stream that can be read.
 #[derive(Debug, Clone, Copy)]
@@ -36,16 +28,17 @@ pub struct AdapterKind {
     /// The name in descriptors and on the command line.
     pub name: &'static str,
     pub about: &'static str,
-    open: fn(&'static str, Context) -> Box<dyn Adapter>,
+    stream: fn() -> Box<dyn Stream>,
 }
 
 impl AdapterKind {
     /// An adapter for one run or probe.
-    pub fn open(&self, context: Context) -> Box<dyn Adapter> {
-        (self.open)(self.name, context)
+    pub fn open(&self, context: Context) -> Adapter {
+        Adapter::new(self.name, (self.stream)(), context)
     }
 
     /// Reads a whole stream at once.
+    #[expect(clippy::needless_pass_by_value, reason = "nobody needs the end of a process twice")]
     pub fn read(&self, context: Context, stream: &[u8], exit: Exit) -> Transcript {
         let mut adapter = self.open(context);
         let mut lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
@@ -56,7 +49,7 @@ impl AdapterKind {
         for line in lines {
             adapter.line(line);
         }
-        adapter.finish(exit)
+        adapter.finish(&exit)
     }
 }
 
@@ -64,23 +57,23 @@ pub static ADAPTERS: [AdapterKind; 5] = [
     AdapterKind {
         name: "claude",
         about: "Claude Code, --output-format stream-json (with or without partial messages)",
-        open: open::<claude::Claude>,
+        stream: stream::<claude::Claude>,
     },
-    AdapterKind { name: "codex", about: "Codex, exec --json", open: open::<codex::Codex> },
+    AdapterKind { name: "codex", about: "Codex, exec --json", stream: stream::<codex::Codex> },
     AdapterKind {
         name: "gemini",
         about: "Gemini CLI, --output-format stream-json",
-        open: open::<gemini::Gemini>,
+        stream: stream::<gemini::Gemini>,
     },
     AdapterKind {
         name: "opencode",
         about: "opencode, run --format json",
-        open: open::<opencode::Opencode>,
+        stream: stream::<opencode::Opencode>,
     },
     AdapterKind {
         name: "command",
         about: "any program: plain text, or JSON lines as documented for command agents",
-        open: open::<command::Command>,
+        stream: stream::<command::Command>,
     },
 ];
 
@@ -88,8 +81,8 @@ pub fn adapter(name: &str) -> Option<&'static AdapterKind> {
     ADAPTERS.iter().find(|kind| kind.name == name)
 }
 
-fn open<S: Stream + 'static>(name: &'static str, context: Context) -> Box<dyn Adapter> {
-    Box::new(Driver::<S>::new(name, context))
+fn stream<S: Stream + Default + 'static>() -> Box<dyn Stream> {
+    Box::new(S::default())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Why a task was not run. An agent that ran and failed is no error: it is an outcome.
 
-use crate::agent::auto::Considered;
+use crate::agent::auto::AgentCandidate;
 use crate::agent::isolation::IsolationError;
 use crate::agent::locate::LocateError;
 use crate::agent::registry::UnknownAgent;
@@ -17,7 +17,7 @@ pub enum ExecuteError {
     Unknown(#[from] UnknownAgent),
     /// `auto` found no agent that can be used.
     #[error("no agent can be used:{}", considered.iter().map(said).collect::<String>())]
-    NoAgent { considered: Vec<Considered> },
+    NoAgent { considered: Vec<AgentCandidate> },
     /// The agent is not there, or too old.
     #[error(transparent)]
     Locate(#[from] LocateError),
@@ -69,7 +69,7 @@ impl ExecuteError {
     }
 }
 
-fn said(considered: &Considered) -> String {
+fn said(considered: &AgentCandidate) -> String {
     let against = considered.against.as_deref().unwrap_or("it can be used");
     format!("\n  {}: {against}", considered.agent)
 }

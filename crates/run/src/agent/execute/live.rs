@@ -85,7 +85,7 @@ impl Live<'_> {
             if is_recorded {
                 lines.push(String::from_utf8_lossy(&line).into_owned());
             }
-            take_line(reader.as_mut(), &line, &task.stop, &mut *on_progress)
+            take_line(&mut reader, &line, &task.stop, &mut *on_progress)
         };
         let ended =
             process::run(&self.settings.guard, &call.command, &call.limits, cancel, on_line)
@@ -104,7 +104,7 @@ impl Live<'_> {
         }
         let outputs = self.finish(ready, &mut notes, &scrubber).await?;
         let total = clock.elapsed();
-        let (transcript, held) = scrubber.transcript(reader.finish(exit.clone()));
+        let (transcript, held) = scrubber.transcript(reader.finish(&exit));
         if held == Held::Secret {
             notes.push(RunNote::NotRecorded);
         }

@@ -29,7 +29,7 @@ use super::locate::{Located, Search};
 use super::registry::Registry;
 use super::run::{AgentRun, AttemptRecord, RunNote, RunOrigin};
 use super::task::{AgentTask, StopCondition};
-use crate::cassette::{Cassette, EntryKind, Heard, Mode, Places, Question};
+use crate::cassette::{Cassette, EntryKind, Mode, Places, Playback, Question};
 use crate::model::Environment;
 use crate::outputs::CollectLimits;
 use crate::pool::RetryRules;
@@ -276,13 +276,13 @@ fn clear_outputs(attempt: &Attempt<'_>) -> Result<(), ExecuteError> {
 
 /// Tells a recorded attempt again.
 fn replayed(
-    heard: Heard<Tape>,
+    heard: Playback<Tape>,
     attempt: &Attempt<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<AgentRun, ExecuteError> {
     let (tape, origin) = match heard {
-        Heard::Live(tape) => (tape, RunOrigin::Live),
-        Heard::Replayed { response, entry, repeated } => {
+        Playback::Live(tape) => (tape, RunOrigin::Live),
+        Playback::Replayed { response, entry, repeated } => {
             (response, RunOrigin::Replayed { entry, repeated })
         }
     };
@@ -291,7 +291,7 @@ fn replayed(
         .ok_or_else(|| ExecuteError::NoAdapter { adapter: facts.seen.adapter.clone() })?;
     let mut reader = kind.open(facts.seen.context());
     for line in &lines {
-        take_line(reader.as_mut(), line.as_bytes(), &attempt.task.stop, on_progress);
+        take_line(&mut reader, line.as_bytes(), &attempt.task.stop, on_progress);
     }
     if let Some(folder) = attempt.outputs {
         fs_err::create_dir_all(folder)?;
@@ -300,12 +300,12 @@ fn replayed(
         }
     }
     let exit = Exit { status: Some(facts.exit), stderr: facts.stderr.clone() };
-    Ok(AgentRun { origin, ..facts.into_run(reader.finish(exit)) })
+    Ok(AgentRun { origin, ..facts.into_run(reader.finish(&exit)) })
 }
 
 /// Hands a line on, and says whether what we want to know is proven now.
 fn take_line(
-    reader: &mut dyn Adapter,
+    reader: &mut Adapter,
     line: &[u8],
     stop: &StopCondition,
     on_progress: &mut (dyn FnMut(Progress<'_>) + Send),

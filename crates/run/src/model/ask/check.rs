@@ -12,13 +12,13 @@ use crate::model::error::ModelError;
 use crate::model::http::cut;
 
 /// JSON that fits its schema.
-pub(in crate::model) struct Checked {
+pub(in crate::model) struct JsonAnswer {
     pub(in crate::model) text: String,
     pub(in crate::model) value: Value,
 }
 
 /// The JSON of a reply, if it fits; otherwise what to repair.
-pub(in crate::model) fn check(reply: &Reply, schema: &AnswerSchema) -> Result<Checked, Repair> {
+pub(in crate::model) fn check(reply: &Reply, schema: &AnswerSchema) -> Result<JsonAnswer, Repair> {
     let inputs: Vec<String> = reply.tool_inputs.iter().map(Value::to_string).collect();
     let (text, found) = match inputs.as_slice() {
         [] => (&reply.text, extract(&reply.text).map_err(|error| error.to_string())),
@@ -35,7 +35,7 @@ pub(in crate::model) fn check(reply: &Reply, schema: &AnswerSchema) -> Result<Ch
         return Err(repair(errors));
     }
     let value = serde_json::from_str(found).map_err(|error| repair(vec![error.to_string()]))?;
-    Ok(Checked { text: found.to_owned(), value })
+    Ok(JsonAnswer { text: found.to_owned(), value })
 }
 
 impl Repair {

@@ -3,77 +3,35 @@
 //! What [`crate::model::ask`] puts in here comes out as part of the [`Response`] or the [`Failure`]. Invariant: the cost is known
 //! only if that of every reply is.
 
-use std::time::Duration;
-
 use skillgauge_format::transcript::Usage;
 
-use crate::model::ask::check::Checked;
+use crate::model::ask::check::JsonAnswer;
 use crate::model::ask::wire::{Fault, Reply, Wire};
-use crate::model::error::{Failure, ModelError, millis};
-use crate::model::response::{Attempt, Cause, Manner, Origin, Response};
-
-/// When a call was made and how long it took.
-#[derive(Clone, Copy)]
-pub(in crate::model) struct Timing {
-    pub(in crate::model) cause: Cause,
-    pub(in crate::model) delay: Duration,
-    pub(in crate::model) duration: Duration,
-}
+use crate::model::error::{Failure, ModelError};
+use crate::model::response::{Attempt, Manner, Origin, Response};
 
 /// Everything that happened so far.
 #[derive(Default)]
 pub(in crate::model) struct Ledger {
     attempts: Vec<Attempt>,
     usage: Option<Usage>,
-    cost: Cost,
-}
-
-/// What the replies cost together.
-#[derive(Clone, Copy, Default)]
-enum Cost {
-    /// There was no reply yet.
-    #[default]
-    Nothing,
-    /// So many US dollars.
-    Known(f64),
-    /// Some reply has no price, so the sum has none.
-    Unknown,
+    /// What each reply cost, if that is known.
+    costs: Vec<Option<f64>>,
 }
 
 impl Ledger {
-    fn attempt(
-        &mut self,
-        timing: Timing,
-        status: Option<u16>,
-        request_id: Option<String>,
-    ) -> &mut Attempt {
-        self.attempts.push(Attempt {
-            cause: timing.cause,
-            delay_ms: millis(timing.delay),
-            duration_ms: millis(timing.duration),
-            status,
-            request_id,
-            error: None,
-        });
-        let last = self.attempts.len() - 1;
-        &mut self.attempts[last]
-    }
-
-    pub(in crate::model) fn fault(&mut self, timing: Timing, fault: &Fault) {
-        let attempt = self.attempt(timing, fault.status, fault.request_id.clone());
+    pub(in crate::model) fn fault(&mut self, mut attempt: Attempt, fault: &Fault) {
+        (attempt.status, attempt.request_id) = (fault.status, fault.request_id.clone());
         attempt.error = Some(fault.error.clone());
+        self.attempts.push(attempt);
     }
 
-    pub(in crate::model) fn reply(&mut self, timing: Timing, reply: &Reply, wire: &dyn Wire) {
-        let attempt = self.attempt(timing, reply.status, reply.request_id.clone());
+    pub(in crate::model) fn reply(&mut self, mut attempt: Attempt, reply: &Reply, wire: &dyn Wire) {
+        (attempt.status, attempt.request_id) = (reply.status, reply.request_id.clone());
         attempt.error = reply.flaw();
+        self.attempts.push(attempt);
         let counted = |usage: &Usage| wire.cost(usage, reply.model.as_deref());
-        let cost = reply.cost_usd.or_else(|| reply.usage.as_ref().and_then(counted));
-        self.cost = match (self.cost, cost) {
-            (Cost::Nothing, Some(cost)) => Cost::Known(cost),
-            (Cost::Known(before), Some(cost)) => Cost::Known(before + cost),
-            (Cost::Unknown, _) | (_, None) => Cost::Unknown,
-        };
+        self.costs.push(reply.cost_usd.or_else(|| reply.usage.as_ref().and_then(counted)));
         if let Some(usage) = &reply.usage {
             match &mut self.usage {
                 None => self.usage = Some(*usage),
@@ -93,21 +51,19 @@ impl Ledger {
     }
 
     fn cost_usd(&self) -> Option<f64> {
-        match self.cost {
-            Cost::Known(cost) => Some(cost),
-            Cost::Nothing | Cost::Unknown => None,
-        }
+        let known: Option<Vec<f64>> = self.costs.iter().copied().collect();
+        known.filter(|costs| !costs.is_empty()).map(|costs| costs.iter().sum())
     }
 
     pub(in crate::model) fn response(
         self,
         reply: Reply,
         manner: Manner,
-        checked: Option<Checked>,
+        checked: Option<JsonAnswer>,
     ) -> Response {
         let cost_usd = self.cost_usd();
         let (text, value) = match checked {
-            Some(Checked { text, value }) => (text, Some(value)),
+            Some(JsonAnswer { text, value }) => (text, Some(value)),
             None => (reply.text, None),
         };
         Response {
@@ -135,7 +91,7 @@ impl Ledger {
 mod tests {
     use super::super::wire::{Call, Calling};
     use super::*;
-    use crate::model::response::AnswerFormat;
+    use crate::model::response::{AnswerFormat, Cause};
 
     /// Knows the price of one model, and is never called.
     #[derive(Debug)]
@@ -159,12 +115,18 @@ mod tests {
     fn cost_of(replies: &[(&str, Option<f64>)]) -> Option<f64> {
         let mut ledger = Ledger::default();
         for (model, said) in replies {
-            let timing =
-                Timing { cause: Cause::First, delay: Duration::ZERO, duration: Duration::ZERO };
+            let attempt = Attempt {
+                cause: Cause::First,
+                delay_ms: 0,
+                duration_ms: 0,
+                status: None,
+                request_id: None,
+                error: None,
+            };
             let usage = Usage { output_tokens: 2, requests: Some(1), ..Usage::default() };
             let model = Some((*model).to_owned());
             let reply = Reply { model, cost_usd: *said, usage: Some(usage), ..Reply::default() };
-            ledger.reply(timing, &reply, &Priced);
+            ledger.reply(attempt, &reply, &Priced);
         }
         let failure = ledger.failure(ModelError::NoProgram { program: String::new() });
         let requests = failure.usage.and_then(|usage| usage.requests);

@@ -17,13 +17,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::check::{Checked, check};
-use self::ledger::{Ledger, Timing};
+use self::check::{JsonAnswer, check};
+use self::ledger::Ledger;
 use self::wire::{Adaptation, Call, CallManner, LimitName, Repair, Reply, Wire};
-use crate::model::error::{Failure, ModelError};
+use crate::model::error::{Failure, ModelError, millis};
 use crate::model::name::ModelName;
+use crate::model::provider::Connection;
 use crate::model::request::Request;
-use crate::model::response::{AnswerFormat, Cause, Manner, Response, TemperatureUse};
+use crate::model::response::{AnswerFormat, Attempt, Cause, Manner, Response, TemperatureUse};
 use crate::model::{Answering, Model};
 use crate::pool::RetryRules;
 
@@ -39,26 +40,15 @@ pub(in crate::model) struct Asker {
     manner: Mutex<CallManner>,
 }
 
-/// What an asker is made of.
-pub(in crate::model) struct AskerParts {
-    pub(in crate::model) wire: Box<dyn Wire>,
-    pub(in crate::model) limit_name: LimitName,
-    pub(in crate::model) retry: RetryRules,
-    pub(in crate::model) seed: u64,
-}
-
 impl Asker {
-    pub(in crate::model) fn new(name: ModelName, parts: AskerParts) -> Self {
-        let format = parts.wire.formats().first().copied().unwrap_or(AnswerFormat::PlainText);
-        let limit_name = parts.limit_name;
+    pub(in crate::model) fn new(
+        name: ModelName,
+        (wire, limit_name): Connection,
+        (retry, seed): (RetryRules, u64),
+    ) -> Self {
+        let format = wire.formats().first().copied().unwrap_or(AnswerFormat::PlainText);
         let manner = CallManner { format, limit_name, temperature: TemperatureUse::AsAsked };
-        Self {
-            name,
-            wire: parts.wire,
-            retry: parts.retry,
-            seed: parts.seed,
-            manner: Mutex::new(manner),
-        }
+        Self { name, wire, retry, seed, manner: Mutex::new(manner) }
     }
 
     async fn ask(&self, request: &Request) -> Result<Response, Failure> {
@@ -73,7 +63,7 @@ impl Asker {
         &self,
         request: &Request,
         ledger: &mut Ledger,
-    ) -> Result<(Reply, Manner, Option<Checked>), ModelError> {
+    ) -> Result<(Reply, Manner, Option<JsonAnswer>), ModelError> {
         let (reply, manner) = self.call(request, None, ledger).await?;
         let Some(schema) = request.schema() else { return Ok((reply, manner, None)) };
         let repair = match check(&reply, schema) {
@@ -109,18 +99,25 @@ impl Asker {
             let call = Call { request, manner, repair };
             let started = Instant::now();
             let result = self.wire.call(&call).await;
-            let timing = Timing { cause, delay, duration: started.elapsed() };
-            let (model, seconds) = (&self.name, timing.duration.as_secs_f64());
+            let attempt = Attempt {
+                cause,
+                delay_ms: millis(delay),
+                duration_ms: millis(started.elapsed()),
+                status: None,
+                request_id: None,
+                error: None,
+            };
+            let (model, ms) = (&self.name, attempt.duration_ms);
             match &result {
-                Ok(_) => tracing::info!(%model, ?cause, seconds, "model answered"),
+                Ok(_) => tracing::info!(%model, ?cause, ms, "model answered"),
                 Err(fault) => {
-                    tracing::info!(%model, ?cause, seconds, error = %fault.error, "model failed");
+                    tracing::info!(%model, ?cause, ms, error = %fault.error, "model failed");
                 }
             }
             let (error, adaptation) = match result {
                 Ok(reply) => {
                     self.remember(began, manner);
-                    ledger.reply(timing, &reply, self.wire.as_ref());
+                    ledger.reply(attempt, &reply, self.wire.as_ref());
                     let told = Manner { format: call.format(), temperature: manner.temperature };
                     match reply.flaw() {
                         None => return Ok((reply, told)),
@@ -128,7 +125,7 @@ impl Asker {
                     }
                 }
                 Err(fault) => {
-                    ledger.fault(timing, &fault);
+                    ledger.fault(attempt, &fault);
                     (fault.error, fault.adaptation)
                 }
             };

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use skillgauge_format::transcript::Usage;
 
-use crate::model::ask::wire::{Call, Calling, Fault, MAX_KEPT, Reply, Wire};
+use crate::model::ask::wire::{Call, Calling, MAX_KEPT, Reply, Wire};
 use crate::model::error::ModelError;
 use crate::model::http::status::rejected;
 use crate::model::http::{Destination, Exchange, Http, cut};
@@ -42,18 +42,10 @@ impl Wire for Anthropic {
     fn call<'c>(&'c self, call: &'c Call<'c>) -> Calling<'c> {
         Box::pin(async move {
             let exchange = self.ask(call).await?;
-            let (status, request_id) = (Some(exchange.status), exchange.request_id.clone());
-            let mut reply = match exchange.status {
-                200 => read(&exchange, call).map_err(|error| Fault {
-                    error,
-                    status,
-                    request_id: request_id.clone(),
-                    adaptation: None,
-                })?,
-                _ => return Err(rejected(&exchange, &self.model)),
-            };
-            (reply.status, reply.request_id) = (status, request_id);
-            Ok(reply)
+            match exchange.status {
+                200 => exchange.result(read(&exchange, call)),
+                _ => Err(rejected(&exchange, &self.model)),
+            }
         })
     }
 

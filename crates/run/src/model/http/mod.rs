@@ -23,6 +23,7 @@ use serde_json::Value;
 use skillgauge_core::text::{chain, shorten};
 
 use self::retry_after::asked_delay;
+use crate::model::ask::wire::{Fault, Reply};
 use crate::model::error::{ModelError, Phase};
 use crate::model::secret::{Environment, Secret, scrub_all};
 
@@ -239,6 +240,15 @@ impl Exchange {
     }
 
     /// The error for an answer that is not what its protocol promises.
+    /// What was read, with what a ledger keeps of the exchange.
+    fn result(&self, read: Result<Reply, ModelError>) -> Result<Reply, Fault> {
+        let (status, request_id) = (Some(self.status), self.request_id.clone());
+        match read {
+            Ok(reply) => Ok(Reply { status, request_id, ..reply }),
+            Err(error) => Err(Fault { error, status, request_id, adaptation: None }),
+        }
+    }
+
     pub(in crate::model) fn malformed(&self, detail: impl Into<String>) -> ModelError {
         ModelError::Malformed { detail: detail.into(), excerpt: excerpt(&self.body) }
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use skillgauge_format::AnswerSchema;
 use skillgauge_format::transcript::Usage;
 
-use crate::model::ask::wire::{Call, Calling, Fault, LimitName, MAX_KEPT, Reply, Wire};
+use crate::model::ask::wire::{Call, Calling, LimitName, MAX_KEPT, Reply, Wire};
 use crate::model::error::ModelError;
 use crate::model::http::status::{as_failed, rejected};
 use crate::model::http::{Exchange, Http, cut, openai_responses};
@@ -48,20 +48,18 @@ impl Wire for OpenAi {
                 return openai_responses::ask(&self.http, &self.model, verbatim, call).await;
             }
             let exchange = self.http.post(&body(&self.model, call), call.request.timeout).await?;
-            let (status, request_id) = (Some(exchange.status), exchange.request_id.clone());
             if exchange.status != 200 {
                 return Err(rejected(&exchange, &self.model));
             }
-            let fault =
-                |error| Fault { error, status, request_id: request_id.clone(), adaptation: None };
-            let completion = exchange.json().map_err(fault)?;
+            let completion = match exchange.json() {
+                Ok(completion) => completion,
+                Err(error) => return exchange.result(Err(error)),
+            };
             // Some gateways report an error inside of a good answer.
             if completion["error"].is_object() && !completion["choices"].is_array() {
                 return Err(rejected(&as_failed(exchange), &self.model));
             }
-            let mut reply = read(&exchange, &completion, call).map_err(fault)?;
-            (reply.status, reply.request_id) = (status, request_id);
-            Ok(reply)
+            exchange.result(read(&exchange, &completion, call))
         })
     }
 

@@ -25,15 +25,10 @@ pub(super) async fn ask(
 ) -> Result<Reply, Fault> {
     let there = Destination { instead: Some((PATH, RESPONSES)), headers: &verbatim.headers };
     let exchange = http.post_to(&there, &verbatim.body, call.request.timeout).await?;
-    let (status, request_id) = (Some(exchange.status), exchange.request_id.clone());
     if exchange.status != 200 {
         return Err(missing_path(rejected(&exchange, model)));
     }
-    let fault = |error| Fault { error, status, request_id: request_id.clone(), adaptation: None };
-    let response = exchange.json().map_err(fault)?;
-    let mut reply = read(&exchange, &response).map_err(fault)?;
-    (reply.status, reply.request_id) = (status, request_id);
-    Ok(reply)
+    exchange.result(exchange.json().and_then(|response| read(&exchange, &response)))
 }
 
 /// A server that has chat completions only says that it does not find something, as with a model that it does not know.

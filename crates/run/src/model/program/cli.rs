@@ -8,7 +8,7 @@ use skillgauge_format::transcript::{Reason, Transcript};
 use crate::agent::adapter::{Caps, Context, adapter};
 use crate::model::ask::wire::{Call, Fault, Reply};
 use crate::model::error::{Chance, ModelError, Phase};
-use crate::model::program::{Finished, last_words};
+use crate::model::program::{ProgramEnd, last_words};
 
 /// The most of an answer that is kept.
 const MAX_ANSWER: usize = 4 << 20;
@@ -26,7 +26,7 @@ impl Cli<'_> {
     /// What a program that has ended replied.
     pub(in crate::model) fn reply(
         &self,
-        finished: Finished,
+        finished: ProgramEnd,
         call: &Call<'_>,
     ) -> Result<Reply, Fault> {
         let Some(kind) = adapter(self.adapter) else {

@@ -19,7 +19,7 @@ use skillgauge_format::transcript::{Stop, Usage};
 
 use crate::model::ask::wire::{Call, Calling, Fault, Reply, Wire};
 use crate::model::error::{Chance, ModelError, Phase};
-use crate::model::program::{Finished, Invocation, Runner, last_words};
+use crate::model::program::{Invocation, ProgramEnd, Runner, last_words};
 use crate::model::response::AnswerFormat;
 
 /// The variable that names the file with the request.
@@ -149,7 +149,7 @@ impl<'r> CommandRequest<'r> {
     }
 }
 
-fn reply(program: &Path, finished: &Finished, call: &Call<'_>) -> Result<Reply, Fault> {
+fn reply(program: &Path, finished: &ProgramEnd, call: &Call<'_>) -> Result<Reply, Fault> {
     let status = finished.exit.status.unwrap_or_default();
     let program = program.display().to_string();
     let failed = |message: String, chance| ModelError::Program {

@@ -51,7 +51,7 @@ pub(in crate::model) struct Workshop {
 
 /// A program that has ended.
 #[derive(Debug)]
-pub(in crate::model) struct Finished {
+pub(in crate::model) struct ProgramEnd {
     pub(in crate::model) stdout: Vec<u8>,
     pub(in crate::model) exit: Exit,
 }
@@ -108,7 +108,7 @@ impl Runner {
         &self,
         workshop: &Workshop,
         invocation: Invocation<'_>,
-    ) -> Result<Finished, ModelError> {
+    ) -> Result<ProgramEnd, ModelError> {
         let folder = invocation.folder.map_or_else(|| workshop.path("work"), Path::to_owned);
         let mut command = Command::new(invocation.program, folder)
             .arguments(invocation.arguments)
@@ -136,7 +136,7 @@ impl Runner {
         }
         let mut exit = ended.exit();
         exit.stderr = self.scrub(&exit.stderr);
-        Ok(Finished { stdout, exit })
+        Ok(ProgramEnd { stdout, exit })
     }
 
     fn not_run(&self, program: &Path, error: &ProcessError) -> ModelError {

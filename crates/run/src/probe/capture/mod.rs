@@ -34,7 +34,7 @@ use super::prober::ProbeEvent;
 use super::prober::Prober;
 use crate::agent::auto::AUTO;
 use crate::agent::{AgentTask, Attempt, BASE_VARIABLES, Executor, Located, TaskSkill};
-use crate::cassette::{EntryKind, Heard, Mode, Places, Question, digest_of};
+use crate::cassette::{EntryKind, Mode, Places, Playback, Question, digest_of};
 use crate::model::{Environment, ModelName};
 
 pub use self::request::CapturedRequest;
@@ -158,7 +158,7 @@ impl Wanted<'_> {
             Mode::Off => Ok(self.find(executor, cancel).await),
             Mode::Replay(_) => {
                 let asked = cassette.ask(&question).map_err(broken)?;
-                cassette.replay(&asked).map_err(broken).map(Heard::into_response)
+                cassette.replay(&asked).map_err(broken).map(Playback::into_response)
             }
             Mode::Record(_) => {
                 let asked = cassette.ask(&question).map_err(broken)?;

@@ -28,7 +28,7 @@ fn the_events_of_the_lines_are_the_events_of_the_transcript() {
         for line in fixture.stream.split_inclusive(|byte| *byte == b'\n') {
             events.extend_from_slice(adapter.line(line));
         }
-        let transcript = adapter.finish(fixture.exit());
+        let transcript = adapter.finish(&fixture.exit());
         assert_eq!(transcript, fixture.read(), "{}/{}", fixture.agent, fixture.case);
         // What was read from standard error, or follows from the whole, comes after the lines; so do the tokens of an
         // answer, after its first event.
@@ -141,6 +141,6 @@ proptest! {
         }
         let dropped = splitter.finish(|line| { adapter.line(line); });
         prop_assert_eq!(dropped, 0);
-        prop_assert_eq!(adapter.finish(fixture.exit()), fixture.read());
+        prop_assert_eq!(adapter.finish(&fixture.exit()), fixture.read());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use skillgauge_run::cassette::{
-    Cassette, CassetteError, EntryKind, Heard, Mode, Places, Question, Repeated,
+    Cassette, CassetteError, EntryKind, Mode, Places, Playback, Question, Repeated,
 };
 use skillgauge_run::model::Secret;
 
@@ -56,7 +56,7 @@ async fn recorded(folder: &std::path::Path) {
         .through(&question(&task, &places), || async { left("/tmp/a/work") })
         .await
         .unwrap();
-    assert_eq!(heard, Heard::Live(left("/tmp/a/work")));
+    assert_eq!(heard, Playback::Live(left("/tmp/a/work")));
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn a_run_is_replayed_in_another_folder_and_nobody_is_started() {
         .through(&question(&task, &places), || async { panic!("nobody may be asked") as Left })
         .await
         .unwrap();
-    let Heard::Replayed { response, entry, repeated } = heard else { panic!() };
+    let Playback::Replayed { response, entry, repeated } = heard else { panic!() };
     assert_eq!(response.lines[0], r#"{"type":"system","cwd":"/home/ci/b"}"#);
     assert_eq!(response.lines[1], "key <secret> in /home/ci/b/x");
     assert_eq!((response.exit, response.files), (0, left("").files));

@@ -1,6 +1,6 @@
-//! The driver: from bytes to JSON events, and from the end of the process to an outcome.
+//! The adapter of every agent: from bytes to JSON events, and from the end of the process to an outcome.
 //!
-//! Every adapter runs inside it. It bounds the length of a line, survives bytes that are not UTF-8 and lines that are
+//! It bounds the length of a line, survives bytes that are not UTF-8 and lines that are
 //! not JSON, and decides how a run ended that did not say so itself.
 //!
 //! Invariant: without a terminal event a run never counts as completed, whatever its exit code.
@@ -8,7 +8,6 @@
 use serde_json::Value;
 use skillgauge_format::transcript::{ErrorLevel, Event, Reason, Stop, Transcript};
 
-use super::super::Adapter;
 use super::super::context::{Context, Exit};
 use super::super::evidence::{limit, reason};
 use super::cap::cut_end;
@@ -20,9 +19,11 @@ const LONG_LINE_KEPT: usize = 4096;
 const STDERR_KEPT: usize = 1024;
 
 /// One agent's event language.
-pub(in super::super) trait Stream: Default + Send {
+pub(in super::super) trait Stream: Send {
     /// What a line that is no JSON object means.
-    const PLAIN_TEXT: PlainText = PlainText::Noise;
+    fn plain_text(&self) -> PlainText {
+        PlainText::Noise
+    }
 
     /// Takes one event: a JSON object.
     fn event(&mut self, event: &Value, log: &mut Recorder);
@@ -68,16 +69,37 @@ impl Ending {
     }
 }
 
-/// Runs a [`Stream`].
-pub(in super::super) struct Driver<S> {
-    stream: S,
+/// Reads the event stream of one run or probe: runs a [`Stream`].
+pub struct Adapter {
+    stream: Box<dyn Stream>,
     log: Recorder,
     broken_lines: u64,
 }
 
-impl<S: Stream> Driver<S> {
-    pub(in super::super) fn new(name: &'static str, context: Context) -> Self {
-        Self { stream: S::default(), log: Recorder::new(name, context), broken_lines: 0 }
+impl Adapter {
+    pub(in super::super) fn new(
+        name: &'static str,
+        stream: Box<dyn Stream>,
+        context: Context,
+    ) -> Self {
+        Self { stream, log: Recorder::new(name, context), broken_lines: 0 }
+    }
+
+    /// Takes one line of standard output, with or without its newline, and returns the events that it added.
+    pub fn line(&mut self, line: &[u8]) -> &[Event] {
+        let before = self.log.event_count();
+        self.log.begin_line();
+        self.take(line);
+        self.log.events_from(before)
+    }
+
+    pub fn finish(mut self, exit: &Exit) -> Transcript {
+        self.log.leave_stream();
+        let ending = match self.stream.ending(exit, &mut self.log) {
+            Some(ending) => self.second_look(ending),
+            None => self.silent_ending(exit),
+        };
+        self.log.finish(ending, exit)
     }
 
     fn take(&mut self, line: &[u8]) {
@@ -86,7 +108,7 @@ impl<S: Stream> Driver<S> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.trim_ascii().is_empty() {
             // An empty line is part of an answer, and nothing between events.
-            if S::PLAIN_TEXT == PlainText::Answer {
+            if self.stream.plain_text() == PlainText::Answer {
                 self.stream.plain("", "", &mut self.log);
             }
             return;
@@ -97,7 +119,7 @@ impl<S: Stream> Driver<S> {
             self.log.unknown(&Value::from(start), Some("the line is too long to be parsed"));
             return;
         }
-        match parse(line, S::PLAIN_TEXT) {
+        match parse(line, self.stream.plain_text()) {
             Line::Event(event) => self.stream.event(&event, &mut self.log),
             Line::NoiseThenEvent(noise, event) => {
                 self.log
@@ -174,24 +196,6 @@ impl<S: Stream> Driver<S> {
             return Ending::because(Reason::SkillDenied, None, None);
         }
         ending
-    }
-}
-
-impl<S: Stream> Adapter for Driver<S> {
-    fn line(&mut self, line: &[u8]) -> &[Event] {
-        let before = self.log.event_count();
-        self.log.begin_line();
-        self.take(line);
-        self.log.events_from(before)
-    }
-
-    fn finish(mut self: Box<Self>, exit: Exit) -> Transcript {
-        self.log.leave_stream();
-        let ending = match self.stream.ending(&exit, &mut self.log) {
-            Some(ending) => self.second_look(ending),
-            None => self.silent_ending(&exit),
-        };
-        self.log.finish(ending, &exit)
     }
 }
 
