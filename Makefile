@@ -17,12 +17,14 @@ format:
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Drift of generated files is a test too (crates/dev/tests/project.rs). All failures are shown at once: a run takes minutes.
+# Drift of generated files is a test too (crates/dev/tests/project.rs, crates/format/src/schema_tests.rs). All failures are
+# shown at once: a run takes minutes.
 unit:
 	cargo test --workspace --locked --no-fail-fast
 
 # Writes docs/rules.md, docs/cli.md and schemas/ anew from the code.
 generate:
+	UPDATE_SCHEMAS=1 cargo test --quiet -p skillgauge-format --lib schema_tests
 	cargo run --quiet -p skillgauge-dev
 
 build:

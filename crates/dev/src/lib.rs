@@ -1,11 +1,10 @@
-//! Generates docs/ and schemas/ from the tables in the code. A test fails when a file is not what it should be.
+//! Generates docs/ from the tables in the code. A test fails when a file is not what it should be.
 
 mod agents_page;
 mod checks_page;
 mod cli_page;
 mod lint_page;
 mod rules_page;
-mod schemas;
 
 use std::path::{Path, PathBuf};
 
@@ -18,15 +17,13 @@ pub struct Generated {
 }
 
 pub fn generated() -> Vec<Generated> {
-    let mut files = vec![
+    vec![
         agents_page::generate(),
         checks_page::generate(),
         rules_page::generate(),
         cli_page::generate(),
         lint_page::generate(),
-    ];
-    files.extend(schemas::generate());
-    files
+    ]
 }
 
 /// The folder with the workspace's Cargo.toml.

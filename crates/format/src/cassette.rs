@@ -5,12 +5,11 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Extra;
 use crate::record::RecordVersion;
+use crate::{Extra, JsonSchema};
 
 /// Who was asked.
 #[derive(

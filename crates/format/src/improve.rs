@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evals::DifferenceVerdict;
 use crate::part::Timestamp;
 use crate::record::{IterationRecord, RecordVersion};
-use crate::{Extra, Number};
+use crate::{Extra, JsonSchema};
 
 /// What a loop has done so far.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -146,24 +145,24 @@ pub struct Measured {
     /// The iteration with the runs.
     pub iteration: u64,
     /// The mean share of expectations that passed.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub pass_rate: f64,
     /// The lower end of its interval.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub low: f64,
     /// The upper end.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub high: f64,
     /// The mean score from 1 to 5, where the suite has scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Number>")]
+    #[schemars(with = "Option<crate::Number>")]
     pub score: Option<f64>,
     /// How many runs there are.
     pub runs: u64,
     /// How many passed as a whole.
     pub passed: u64,
     /// The pass rate of each case.
-    #[schemars(with = "BTreeMap<String, Number>")]
+    #[schemars(with = "BTreeMap<String, crate::Number>")]
     pub cases: BTreeMap<String, f64>,
     /// Fields that this version does not know.
     #[serde(flatten)]
@@ -180,7 +179,7 @@ pub struct Compared {
     /// Cases that could not be compared.
     pub missing: u64,
     /// The sign test.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub p_value: f64,
     /// What follows for the new version.
     pub verdict: DifferenceVerdict,
@@ -211,15 +210,15 @@ pub struct Conclusion {
     /// Cases in which it has the lower one.
     pub losses: u64,
     /// The mean difference of the pass rates.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub difference: f64,
     /// How likely such a difference is when the versions are equally good.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub p_value: f64,
     /// Its place among the versions that the loop tried, from 1; 0 for the baseline.
     pub attempt: u64,
     /// The largest p-value that counts for that attempt: the more versions are tried, the less luck is believed.
-    #[schemars(with = "Number")]
+    #[schemars(with = "crate::Number")]
     pub significance: f64,
     /// What follows.
     pub verdict: DifferenceVerdict,

@@ -1,7 +1,7 @@
 //! The file contract of skillgauge: a type, a reader and a JSON Schema for every JSON file.
 //!
 //! Three seed documents define the files that skillgauge reads and writes, and the public skill-creator adds some.
-//! Each is a *kind*: a plain type with serde and schemars, and a row in the table of [`Kind`]s. This crate has no I/O,
+//! Each is a *kind*: a plain type with serde, a schema in `schemas/` that is made from it, and a row in the table of [`Kind`]s. This crate has no I/O,
 //! no clock and no randomness; it turns bytes into types and types into text.
 //!
 //! # The way of a file
@@ -20,7 +20,8 @@
 //! # Promises
 //!
 //! - **One source of truth.** The JSON Schema that is published is generated from the types, and the checker is
-//!   compiled from that schema. A test compares its verdicts with those of an independent implementation.
+//!   compiled from that schema. Tests hold the schema to the types, and its verdicts to those of an independent
+//!   implementation.
 //! - **Read generously, write exactly.** Unknown fields are kept in `extra` on every object, at every level, and never
 //!   an error. Synonyms of other tools (`prompt` for `query`, `assertions` for `expectations`) are read and written
 //!   back as they were. In an optional field null means the same as nothing, and is not written back.
@@ -65,7 +66,8 @@ pub mod problem;
 mod read;
 pub mod record;
 mod rule;
-mod schema;
+#[cfg(test)]
+mod schema_tests;
 mod suite;
 pub mod transcript;
 pub mod trigger;
@@ -82,6 +84,13 @@ pub use problem::{Issue, Level, Problem, Problems};
 pub use read::{Format, Read, ReadError, read};
 pub use suite::{Case, Expectation, Suite, SuiteConfig};
 pub use validation::{FindingLevel, ReportedFinding, ValidationReport, ValidationSummary};
+
+// The schemas are committed and embedded. Only the test that holds them to the types needs what `derive(JsonSchema)` makes
+// of a hundred types; in the program it would be a fifth of this crate.
+#[cfg(test)]
+use schemars::JsonSchema;
+#[cfg(not(test))]
+use skillgauge_no_schema::JsonSchema;
 
 /// The fields of an object that this version does not know, in the order in which they were read.
 pub type Extra = serde_json::Map<String, serde_json::Value>;

@@ -1,9 +1,8 @@
 //! What `skillgauge lint-evals --format json` says about a suite and a trigger set.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Extra, FindingLevel};
+use crate::{Extra, FindingLevel, JsonSchema};
 
 /// The `"format"` of a lint report.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]

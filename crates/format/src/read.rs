@@ -3,17 +3,17 @@
 //! [`read`] is the one way in: parse, check against the schema of the kind, apply the rules of the kind, and only then
 //! let serde make the type. All that is wrong comes back at once.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::check;
-use crate::json::{Document, Node, Unreadable, parse};
+use crate::json::{Document, from_value, parse};
 use crate::kind::Kind;
-use crate::problem::{At, ExpectedKind, MeaningIssue, Problems, Report};
+use crate::problem::{At, ExpectedKind, Issue, MeaningIssue, Problems, Report};
 
 /// A type that is the content of a kind of file.
-pub trait Format: Serialize + DeserializeOwned + JsonSchema {
+pub trait Format: Serialize + DeserializeOwned {
     /// The kind.
     const KIND: Kind;
 }
@@ -59,24 +59,24 @@ pub(crate) fn read_document<T: Format>(
     document: &Document<'_>,
     report: &mut Report<'_>,
 ) -> Option<T> {
-    read_document_with(T::KIND, document, |root| T::deserialize(root), report)
+    read_document_with(T::KIND, document, from_value, report)
 }
 
 /// The same for a kind that is known at run time, and whatever is to be made of it.
 pub(crate) fn read_document_with<T>(
     kind: Kind,
     document: &Document<'_>,
-    make: impl FnOnce(&Node<'_>) -> Result<T, Unreadable>,
+    make: impl FnOnce(&Value) -> Result<T, serde_json::Error>,
     report: &mut Report<'_>,
 ) -> Option<T> {
     check_document(kind, document, report);
     if report.errors() > 0 {
         return None;
     }
-    match make(&document.root) {
+    match make(&document.root.to_value()) {
         Ok(value) => Some(value),
-        Err(unreadable) => {
-            report.add(&At::root(&document.root), unreadable);
+        Err(error) => {
+            report.add(&At::root(&document.root), Issue::Unreadable(error.to_string()));
             None
         }
     }

@@ -1,11 +1,10 @@
 //! The validation report: the findings about one skill.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::problem::{At, Level, MeaningIssue, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// What static validation found in a skill.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

@@ -158,8 +158,7 @@ fn text(analysis: &Analysis) -> String {
             }
         }
     }
-    let notes = analysis.extra.get("notes").and_then(|notes| notes.as_array());
-    for note in notes.into_iter().flatten().filter_map(|note| note.as_str()) {
+    for note in analysis.notes.iter().flatten() {
         let _ = writeln!(out, "note: {note}");
     }
     out

@@ -19,7 +19,8 @@ pub(crate) fn run(args: &SchemaArgs, printer: &Printer) -> Outcome {
     let kind = args.kind.as_deref().map(kind_named).transpose()?;
     let mut out = printer.stdout();
     if args.check.is_empty() {
-        out.write_all(kind.map_or_else(listing, Kind::schema_text).as_bytes())?;
+        let text = kind.map_or_else(listing, |kind| kind.schema_text().to_owned());
+        out.write_all(text.as_bytes())?;
         out.flush()?;
         return Ok(ExitCode::Success);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use skillgauge_format::cases::Suggestion;
 
 use super::SkillFiles;
-use super::locate::{FILE, Misplaced, locate};
+use super::locate::{Misplaced, locate};
 use crate::skill::{Document, SKILL_MD};
 use crate::workspace::{WorkspaceError, write_atomically};
 
@@ -68,7 +68,7 @@ pub fn plan(files: &SkillFiles, suggestions: &[Suggestion], numbers: &[usize]) -
 }
 
 fn apply_one(files: &mut SkillFiles, suggestion: &Suggestion) -> Result<String, String> {
-    let named = suggestion.extra.get(FILE).and_then(|file| file.as_str()).unwrap_or(SKILL_MD);
+    let named = suggestion.file.as_deref().unwrap_or(SKILL_MD);
     let found = locate(files, named, &suggestion.before, &suggestion.after);
     let file = found.map_err(|misplaced| match misplaced {
         // These two were held to the files when the analysis was made; so the files were changed since.

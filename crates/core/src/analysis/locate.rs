@@ -8,9 +8,6 @@ use skillgauge_format::cases::Suggestion;
 
 use super::SkillFiles;
 
-/// The field of ours in a suggestion that names the file.
-pub(super) const FILE: &str = "file";
-
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct AnalysisAnswer {
     /// What the winner did better.
@@ -110,14 +107,13 @@ pub(super) fn locate(
 }
 
 fn suggestion(answer: SuggestionAnswer, file: &str) -> Suggestion {
-    let mut extra = Extra::new();
-    extra.insert(FILE.to_owned(), file.into());
     Suggestion {
         area: answer.area,
         before: answer.before,
         after: answer.after,
         reasoning: answer.reasoning,
-        extra,
+        file: Some(file.to_owned()),
+        extra: Extra::new(),
     }
 }
 

@@ -101,17 +101,14 @@ pub(super) fn aggregate(iteration: &Iteration, skill_name: Option<&str>) -> Eval
         .collect();
     // Stable, so that equals stay in the order in which they were met.
     suggestions.sort_by_key(|suggestion| std::cmp::Reverse(suggestion.frequency));
-    let mut extra = Extra::new();
-    if left_out > 0 {
-        extra.insert("left_out".to_owned(), left_out.into());
-    }
     EvalFeedbackAggregate {
         skill_name: skill_name.unwrap_or_default().to_owned(),
         // A folder of another name is the first.
         iteration: workspace::Iteration::at(&iteration.folder).number().unwrap_or(1),
         total_runs: total_runs as u64,
         suggestions,
-        extra,
+        left_out: (left_out > 0).then_some(left_out),
+        extra: Extra::new(),
     }
 }
 
@@ -145,7 +142,8 @@ impl Group {
             assertion,
             reason,
             action,
-            extra: Extra::from_iter([("evals".to_owned(), evals.into())]),
+            evals: Some(evals),
+            extra: Extra::new(),
         }
     }
 }

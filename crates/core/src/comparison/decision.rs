@@ -1,10 +1,9 @@
 //! From the comparator's answers to a decision: both orders are asked, and a third one decides when those disagree.
 
 use serde::Deserialize;
-use serde_json::json;
 use skillgauge_format::Extra;
 use skillgauge_format::cases::{
-    Comparison, ComparisonKey, ComparisonOrder, ComparisonScores, Label,
+    Comparison, ComparisonKey, ComparisonOrder, ComparisonRuns, ComparisonScores, Label,
 };
 
 use super::{CasePair, Draw};
@@ -87,31 +86,31 @@ impl Decision {
         comparator: &str,
     ) -> ComparisonKey {
         let behind = |label: Label| self.draw.side(label);
-        let order = |(first, answer): (Label, &ComparatorAnswer)| {
-            let mut extra = Extra::new();
-            extra.insert("reasoning".to_owned(), answer.reasoning.clone().into());
-            extra.insert("scores".to_owned(), json!(answer.scores));
-            ComparisonOrder { first, winner: answer.winner, extra }
+        let order = |(first, answer): (Label, &ComparatorAnswer)| ComparisonOrder {
+            first,
+            winner: answer.winner,
+            reasoning: Some(answer.reasoning.clone()),
+            scores: Some(answer.scores.clone()),
+            extra: Extra::new(),
         };
         let orders = self.draw.first().into_iter().zip(&self.answers).map(order).collect();
-        let mut extra = Extra::new();
-        extra.insert("case_id".to_owned(), pair.case.clone().into());
-        extra.insert("runs".to_owned(), self.runs(pair));
-        extra.insert("comparator".to_owned(), comparator.into());
         ComparisonKey {
             seed: self.draw.seed,
             a: versions[behind(Label::A)].to_string(),
             b: versions[behind(Label::B)].to_string(),
             orders,
             disagreement: self.answers.windows(2).any(|two| two[0].winner != two[1].winner),
-            extra,
+            case_id: Some(pair.case.clone()),
+            runs: Some(self.runs(pair)),
+            comparator: Some(comparator.to_owned()),
+            extra: Extra::new(),
         }
     }
 
     /// Which runs were compared, as the key names them.
-    pub fn runs(&self, pair: &CasePair) -> serde_json::Value {
+    pub fn runs(&self, pair: &CasePair) -> ComparisonRuns {
         let run = |label: Label| pair.runs[self.draw.side(label)].place();
-        json!({"A": run(Label::A), "B": run(Label::B)})
+        ComparisonRuns { a: run(Label::A), b: run(Label::B), extra: Extra::new() }
     }
 }
 
@@ -195,6 +194,6 @@ mod tests {
         let mut versions = [key.a.as_str(), key.b.as_str()];
         versions.sort_unstable();
         assert_eq!(versions, ["v0", "v1"]);
-        assert_eq!(key.extra["runs"].as_object().unwrap().len(), 2);
+        assert!(key.runs.is_some_and(|runs| runs.a != runs.b));
     }
 }

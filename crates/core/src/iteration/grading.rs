@@ -4,8 +4,6 @@
 //!
 //! Read by hand and not through the types: a grading of another tool that lacks a field must still count.
 
-use serde::Deserialize as _;
-use skillgauge_format::Extra;
 use skillgauge_format::cases::PASSING_SCORE;
 use skillgauge_format::json::{Node, Number};
 use skillgauge_format::part::{Claim, GradedExpectation};
@@ -206,7 +204,8 @@ impl Graded {
                 text: criterion.to_owned(),
                 passed: score >= f64::from(PASSING_SCORE),
                 evidence: text(item, "reasoning"),
-                extra: Extra::from_iter([("score".to_owned(), score.into())]),
+                score: Some(Number::Float(score)),
+                ..GradedExpectation::default()
             });
         }
         self.count(None);
@@ -244,24 +243,15 @@ fn nearest(stated: f64, computed: f64) -> f64 {
 }
 
 fn expectation(item: &Node<'_>) -> Option<GradedExpectation> {
-    let mut found = GradedExpectation::default();
-    let (mut text, mut passed) = (None, None);
-    for member in item.members() {
-        match (member.key.as_ref(), &member.value) {
-            ("text" | "assertion" | "expectation", value) if text.is_none() => {
-                text = value.as_str().map(str::to_owned);
-            }
-            ("passed", value) => passed = value.as_bool(),
-            ("evidence", value) => found.evidence = value.as_str().map(str::to_owned),
-            (key, value) => {
-                if let Ok(value) = serde_json::Value::deserialize(value) {
-                    found.extra.insert(key.to_owned(), value);
-                }
-            }
-        }
+    let mut value = item.to_value();
+    let members = value.as_object_mut()?;
+    let other_name = ["assertion", "expectation"].into_iter().find(|name| members.contains_key(*name));
+    if !members.contains_key("text")
+        && let Some(text) = other_name.and_then(|name| members.shift_remove(name))
+    {
+        members.insert("text".to_owned(), text);
     }
-    (found.text, found.passed) = (text?, passed?);
-    Some(found)
+    GradedExpectation::of_any_tool(value)
 }
 
 /// The verdicts of `structural.json`, for a run that nobody has graded yet.

@@ -13,7 +13,6 @@ pub mod answer;
 pub mod grading;
 pub mod material;
 pub mod question;
-pub mod record;
 pub mod template;
 
 /// How the reason ends of what has no verdict because there was no judge (`--judge none`); no failure of a judge.

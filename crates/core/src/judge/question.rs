@@ -6,12 +6,12 @@
 use serde::Serialize;
 use skillgauge_format::cases::SuiteCase;
 use skillgauge_format::evals::{Eval, Structural};
-use skillgauge_format::part::Statement;
+use skillgauge_format::part::{GraderTemplate, Statement};
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
 use super::answer::{BehaviourAnswer, CasesAnswer, EvalsAnswer, SkillShown, ids};
 use super::material::{Fence, Material};
-use super::template::{Rendered, Template, TemplateError, TemplateRecord};
+use super::template::{Rendered, Template, TemplateError};
 
 /// What a judge is asked.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Question {
     pub user: String,
     pub schema: AnswerSchema,
     /// The template that it was made with.
-    pub template: TemplateRecord,
+    pub template: GraderTemplate,
     /// How many things are to be judged: the length of the answer follows from it.
     pub items: usize,
 }

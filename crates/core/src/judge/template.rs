@@ -6,7 +6,8 @@
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use skillgauge_format::part::GraderTemplate;
 
 use crate::text::sha256;
 
@@ -133,22 +134,12 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Which template a grading was made with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TemplateRecord {
-    pub name: String,
-    /// The version that it gives itself in `{# version: 1 #}`; `custom` when it gives none.
-    pub version: String,
-    /// The first 16 digits of the SHA-256 of its text.
-    pub digest: String,
-}
-
 /// A template that can be used.
 #[derive(Clone, Debug)]
 pub struct Template {
     kind: TemplateKind,
     text: String,
-    record: TemplateRecord,
+    record: GraderTemplate,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,16 +161,17 @@ impl Template {
         check(info, &text)?;
         let mut digest = sha256(&text);
         digest.truncate(2 * DIGEST_BYTES);
-        let record = TemplateRecord {
+        let record = GraderTemplate {
             name: info.name.to_owned(),
             version: version(&text).unwrap_or("custom").to_owned(),
             digest,
+            ..GraderTemplate::default()
         };
         Ok(Self { kind, text, record })
     }
 
     /// What a grading says about it.
-    pub fn record(&self) -> &TemplateRecord {
+    pub fn record(&self) -> &GraderTemplate {
         &self.record
     }
 

@@ -58,7 +58,7 @@ pub(super) fn compile(view: &SuiteView<'_>, report: &mut Report<'_>) {
             // A field that the type does not look at does no harm; which those are, nobody knows without a type.
             let is_used = |field: &str| info.is_none_or(|info| info.uses(field));
             for member in check.node.members().iter().filter(|member| is_used(&member.key)) {
-                let Ok(value) = Json::deserialize(&member.value) else { continue };
+                let value = member.value.to_value();
                 for kind in field_problems(&member.key, &value) {
                     let (case, check_id) = (case.id.clone(), id(check).unwrap_or("?").to_owned());
                     let problem = CheckProblem { case, check: check_id, kind };

@@ -11,13 +11,6 @@ use super::{VersionError, VersionNumber, VersionStore};
 use crate::files::{ContentHash, sync_folder};
 use crate::workspace::write_json;
 
-/// The field of ours in the history that names the skill.
-pub(super) const SKILL: &str = "skill";
-
-/// The fields of ours in each version.
-pub(super) const CONTENT_HASH: &str = "content_hash";
-pub(super) const PROGRAM: &str = "skillgauge_version";
-
 const FILE: &str = "history.json";
 
 impl VersionStore {
@@ -48,12 +41,12 @@ impl VersionStore {
     }
 
     fn check(&self, history: &History, program: &str) -> Result<(), VersionError> {
-        if let Some(found) = history.extra.get(SKILL).and_then(|name| name.as_str())
-            && !self.names.iter().any(|name| name == found)
+        if let Some(found) = &history.skill
+            && !self.names.contains(found)
         {
             return Err(VersionError::OtherSkill {
                 workspace: self.root().to_owned(),
-                found: found.to_owned(),
+                found: found.clone(),
                 expected: self.names.first().cloned().unwrap_or_default(),
             });
         }
@@ -73,10 +66,10 @@ impl VersionStore {
         if number != expected {
             return Err(VersionError::Hole { path: self.history_path(), expected, found: number });
         }
-        if let Some(found) = version.extra.get(PROGRAM).and_then(|program| program.as_str())
+        if let Some(found) = &version.skillgauge_version
             && release(found) > release(program)
         {
-            let (found, own) = (found.to_owned(), program.to_owned());
+            let (found, own) = (found.clone(), program.to_owned());
             return Err(VersionError::Newer { version: number, found, own });
         }
         if version.path != format!("{number}/skill") {
@@ -128,8 +121,8 @@ impl VersionStore {
 
     /// What the history says of a version's content, or what its folder says when another tool wrote the history.
     pub(super) fn stored_hash(&self, version: &Version) -> Result<String, VersionError> {
-        if let Some(hash) = version.extra.get(CONTENT_HASH).and_then(|hash| hash.as_str()) {
-            return Ok(hash.to_owned());
+        if let Some(hash) = &version.content_hash {
+            return Ok(hash.clone());
         }
         let folder = self.folder(VersionNumber(version.version));
         Ok(content::of_version(&folder)?.hash()?.as_str().to_owned())

@@ -347,12 +347,12 @@ fn drop_earlier(files: &mut Vec<CasesGrading>) -> usize {
 
 /// The iteration of a grading; 0, before all others, for one that does not say.
 fn graded_in(grading: &CasesGrading) -> u64 {
-    grading.extra.get(GRADED_IN).and_then(serde_json::Value::as_u64).unwrap_or_default()
+    grading.iteration.unwrap_or_default()
 }
 
 /// Whether a grading is about the content of its version; those of other tools do not say.
 fn is_about(grading: &CasesGrading, contents: &mut Contents<'_>) -> bool {
-    let graded = grading.extra.get(GRADED_CONTENT).and_then(serde_json::Value::as_str);
+    let graded = grading.skill_content_hash.as_deref();
     graded.zip(contents.of(grading.version)).is_none_or(|(graded, content)| graded == content)
 }
 

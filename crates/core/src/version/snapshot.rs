@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use skillgauge_format::cases::{History, Version};
 
 use super::content;
-use super::history::{CONTENT_HASH, PROGRAM, SKILL, refuse_link};
+use super::history::refuse_link;
 use super::staging::Staging;
 use super::{Stamp, VersionError, VersionNumber, VersionStore, starter};
 use crate::files::{Content, ContentHash, Durability, draft, sync_folder};
@@ -168,25 +168,22 @@ impl VersionStore {
         stamp: &Stamp<'_>,
     ) -> Version {
         let usual = if number.0 == 0 { BASELINE.to_owned() } else { format!("snapshot {number}") };
-        let mut version = Version {
+        Version {
             version: number.0,
             timestamp: stamp.time.clone(),
             description: description.map_or(usual, str::to_owned),
             git_hash: stamp.commits.commit_of(&self.skill),
             path: format!("{number}/skill"),
+            content_hash: Some(hash.as_str().to_owned()),
+            skillgauge_version: Some(stamp.program.to_owned()),
             ..Version::default()
-        };
-        version.extra.insert(CONTENT_HASH.to_owned(), hash.as_str().into());
-        version.extra.insert(PROGRAM.to_owned(), stamp.program.into());
-        version
+        }
     }
 
     fn with(&self, history: Option<History>, version: Version) -> History {
-        let mut history = history.unwrap_or_else(|| {
-            let mut history = History::default();
-            let name = self.names.first().cloned().unwrap_or_default();
-            history.extra.insert(SKILL.to_owned(), name.into());
-            history
+        let mut history = history.unwrap_or_else(|| History {
+            skill: Some(self.names.first().cloned().unwrap_or_default()),
+            ..History::default()
         });
         history.current_version = version.version;
         history.versions.push(version);

@@ -23,22 +23,21 @@ pub(super) fn text(skill: &Path) -> String {
     let case = |(id, about): (&str, &str)| {
         let criterion =
             Criterion { criterion: "result".to_owned(), required: true, ..Criterion::default() };
-        let mut case = SuiteCase {
+        SuiteCase {
             id: CaseId::new(id),
             files: Some(Vec::new()),
             expectations: vec![criterion],
+            about: Some(about.into()),
             ..SuiteCase::default()
-        };
-        case.extra.insert("about".to_owned(), about.into());
-        case
+        }
     };
-    let mut suite = CasesSuite {
+    let suite = CasesSuite {
         version: Some(SUITE_VERSION.to_owned()),
         skill: Some(skill.display().to_string()),
         cases: CASES.map(case).to_vec(),
+        help: Some(HELP.into()),
         ..CasesSuite::default()
     };
-    suite.extra.insert("help".to_owned(), HELP.into());
     // A suite is plain text and numbers, which JSON can always hold.
     write::to_text(&suite).unwrap_or_default()
 }

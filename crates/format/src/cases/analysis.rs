@@ -1,9 +1,8 @@
 //! The analysis after a comparison: why the winner won, and what to change next.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{Extra, JsonSchema};
 
 /// Why one version is better than another, and what to change.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -21,6 +20,12 @@ pub struct Analysis {
     pub weaknesses: Vec<String>,
     /// Changes for the next version.
     pub suggestions: Vec<Suggestion>,
+    /// The model that analysed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analyst: Option<String>,
+    /// Suggestions that were dropped, with the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<String>>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -37,6 +42,9 @@ pub struct Suggestion {
     pub after: String,
     /// Why.
     pub reasoning: String,
+    /// The file of the skill that `before` is in; SKILL.md when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -1,9 +1,8 @@
 //! The comparison of two results whose versions the comparator does not know.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{Extra, JsonSchema};
 
 /// Which of two results is better, judged blind.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

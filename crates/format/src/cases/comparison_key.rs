@@ -3,13 +3,12 @@
 //! The seed shows no such file; it says that labels are randomised and later unblinded. The key is written beside
 //! `comparison.json` and never shown to the comparator.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Label;
-use crate::Extra;
+use super::{ComparisonScores, Label};
 use crate::problem::{At, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// Which version was behind which label, and how the comparator answered in each order.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -26,6 +25,29 @@ pub struct ComparisonKey {
     pub orders: Vec<ComparisonOrder>,
     /// Whether the comparator preferred a position rather than a result.
     pub disagreement: bool,
+    /// The case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case_id: Option<String>,
+    /// The runs that were compared, below the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<ComparisonRuns>,
+    /// The model that compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparator: Option<String>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Which runs a comparison is about.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ComparisonRuns {
+    /// The run behind label A.
+    #[serde(rename = "A")]
+    pub a: String,
+    /// The run behind label B.
+    #[serde(rename = "B")]
+    pub b: String,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -38,6 +60,12 @@ pub struct ComparisonOrder {
     pub first: Label,
     /// The label that won.
     pub winner: Label,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Scores of both results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ComparisonScores>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

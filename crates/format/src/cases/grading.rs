@@ -1,14 +1,13 @@
 //! The grading of one run of a case: criteria scored from 1 to 5.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::evals::Metrics;
 use crate::json::Number;
-use crate::part::{CaseId, Claim};
+use crate::part::{CaseId, Claim, Grader, Quote, Votes};
 use crate::problem::{At, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The lowest score with which a criterion passes.
 pub const PASSING_SCORE: u8 = 3;
@@ -43,6 +42,15 @@ pub struct CasesGrading {
     pub eval_feedback: String,
     /// The run's metrics; empty when there are none.
     pub execution_metrics: Metrics,
+    /// How the grading was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grader: Option<Grader>,
+    /// The hash of the graded skill's files: a version with other files is not credited with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_content_hash: Option<String>,
+    /// The iteration that it was made in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<u64>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -60,6 +68,24 @@ pub struct CriterionResult {
     pub passed: bool,
     /// Why.
     pub reasoning: String,
+    /// Whether all of the quotes were found; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence_found: Option<bool>,
+    /// The quotes of the judge, and where they were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<Quote>>,
+    /// Whether the judge passed it and a quote does not prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<bool>,
+    /// The score that the judge gave, where a quote does not prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_score: Option<u8>,
+    /// The scores of the votes, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Vec<u8>>,
+    /// Whether the votes differ, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -73,7 +99,7 @@ impl CriterionResult {
             score,
             passed: score >= PASSING_SCORE,
             reasoning: reasoning.into(),
-            extra: Extra::new(),
+            ..Self::default()
         }
     }
 }
@@ -113,6 +139,15 @@ pub struct ConventionCheck {
     pub passed: bool,
     /// What shows it.
     pub details: String,
+    /// Why nobody judged it: `no skill`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+    /// How the votes fell, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Votes>,
+    /// Whether the votes differ, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

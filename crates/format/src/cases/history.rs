@@ -1,13 +1,12 @@
 //! The history: the versions of a skill in its workspace.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::json::Number;
 use crate::part::Timestamp;
 use crate::problem::{At, IdKind, MeaningIssue, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The versions of a skill, the oldest first.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -16,6 +15,9 @@ pub struct History {
     pub versions: Vec<Version>,
     /// The version that is being worked on.
     pub current_version: u64,
+    /// The skill that this is the history of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -36,6 +38,12 @@ pub struct Version {
     pub path: String,
     /// Mean score of this version's gradings; null when there are none.
     pub average_score: Option<Number>,
+    /// The hash of the version's files, evals excluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+    /// The version of skillgauge that stored it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skillgauge_version: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -1,13 +1,13 @@
 //! The suite in the `cases` dialect.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::Extra;
-use crate::check::{NOT_BLANK, quote};
+use crate::check::quote;
 use crate::part::CaseId;
 use crate::problem::{At, IdKind, MeaningIssue, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The schema version that we write; files of the same major version are read.
 pub const SUITE_VERSION: &str = "1.0";
@@ -26,6 +26,9 @@ pub struct CasesSuite {
     pub skill: Option<String>,
     /// The cases.
     pub cases: Vec<SuiteCase>,
+    /// A note for whoever writes the suite; nothing reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<Value>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -37,13 +40,16 @@ pub struct SuiteCase {
     /// Name of the case in kebab-case, unique in the suite.
     pub id: CaseId,
     /// The task.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub prompt: String,
     /// Files that the agent finds beside the task, relative to the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<String>>,
     /// What the result is judged by.
     pub expectations: Vec<Criterion>,
+    /// A note on what the case is for; nothing reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<Value>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -53,10 +59,10 @@ pub struct SuiteCase {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Criterion {
     /// Short label, unique in the case.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub criterion: String,
     /// What must be there, concrete enough that two people would judge it alike.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub description: String,
     /// Whether the case fails when this criterion does.
     pub required: bool,

@@ -14,7 +14,10 @@ mod time;
 mod types;
 
 pub(crate) use compile::Schema;
-pub(crate) use describe::{MAX_COUNT, quote};
+#[cfg(test)]
+pub(crate) use describe::MAX_COUNT;
+pub(crate) use describe::quote;
+#[cfg(test)]
 pub(crate) use pattern::{KEBAB, NOT_BLANK, RATIO};
 pub(crate) use similar::most_similar;
 

@@ -1,15 +1,14 @@
 //! The benchmark: all runs of an iteration, and what they come to.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{BenchmarkStatistics, UnmeasuredRun};
 use super::summary::RunSummary;
-use crate::Extra;
 use crate::json::Number;
 use crate::part::{Configuration, EvalId, GradedExpectation, Timestamp, tally};
 use crate::problem::{At, Report};
 use crate::transcript::Outcome;
+use crate::{Extra, JsonSchema};
 
 /// All runs of an iteration, and what they come to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

@@ -8,12 +8,11 @@ mod table;
 
 pub use table::CHECK_TYPES;
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::{Value, json};
+
+use crate::JsonSchema;
 
 /// The type of a structural check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,23 +103,6 @@ impl CheckTypeInfo {
             .iter()
             .any(|fields| fields.contains(&field))
     }
-
-    /// What the schema says about checks of this type: `if` the type is this one, `then` these fields.
-    fn condition(&self) -> Value {
-        let mut then = serde_json::Map::new();
-        if !self.required.is_empty() {
-            then.insert("required".into(), json!(self.required));
-        }
-        if !self.exactly_one.is_empty() {
-            let branches: Vec<_> =
-                self.exactly_one.iter().map(|field| json!({ "required": [field] })).collect();
-            then.insert("oneOf".into(), branches.into());
-        }
-        json!({
-            "if": { "properties": { "type": { "const": self.name } }, "required": ["type"] },
-            "then": then,
-        })
-    }
 }
 
 /// All fields that only some types have, in the order of the table.
@@ -134,13 +116,6 @@ pub(super) fn special_fields() -> impl Iterator<Item = &'static str> {
         seen.push(field);
         is_new
     })
-}
-
-/// Adds the conditions of all types to the schema of a structural expectation.
-pub(super) fn add_conditions(schema: &mut Schema) {
-    let conditions = CHECK_TYPES.iter().map(CheckTypeInfo::condition);
-    let conditions = conditions.filter(|condition| condition["then"] != json!({}));
-    schema.insert("allOf".into(), conditions.collect::<Vec<_>>().into());
 }
 
 impl fmt::Display for CheckType {
@@ -157,23 +132,9 @@ impl Serialize for CheckType {
 
 impl<'de> Deserialize<'de> for CheckType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        let name = String::deserialize(deserializer)?;
         Self::from_name(&name)
             .ok_or_else(|| de::Error::custom(format_args!("unknown check type `{name}`")))
-    }
-}
-
-impl JsonSchema for CheckType {
-    fn schema_name() -> Cow<'static, str> {
-        "CheckType".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let types: Vec<_> = CHECK_TYPES
-            .iter()
-            .map(|info| json!({ "type": "string", "const": info.name, "description": info.about }))
-            .collect();
-        json_schema!({ "description": "The type of a structural check.", "oneOf": types })
     }
 }
 

@@ -1,12 +1,11 @@
 //! What a person said about the results of an iteration.
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::Extra;
 use crate::part::Timestamp;
+use crate::{Extra, JsonSchema, json};
 
 /// What a person said about runs: the skill-creator's list of reviews, or a text for each eval.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -93,9 +92,9 @@ impl<'de> Deserialize<'de> for Feedback {
         let is_list = members.get("reviews").is_some_and(Value::is_array);
         let value = Value::Object(members);
         if is_list {
-            ReviewFeedback::deserialize(value).map(Self::Reviews).map_err(de::Error::custom)
+            json::from_value(&value).map(Self::Reviews)
         } else {
-            IndexMap::deserialize(value).map(Self::ByEval).map_err(de::Error::custom)
+            json::from_value(&value).map(Self::ByEval)
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The suggestions of all runs about the evals themselves.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{Extra, JsonSchema};
 
 /// How the evals of a suite could be better, collected over all runs.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -16,6 +15,9 @@ pub struct EvalFeedbackAggregate {
     pub total_runs: u64,
     /// The suggestions, the most frequent first.
     pub suggestions: Vec<AggregatedSuggestion>,
+    /// Suggestions that were left out because there are too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -32,6 +34,9 @@ pub struct AggregatedSuggestion {
     pub reason: String,
     /// What to change in the suite.
     pub action: String,
+    /// The evals that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evals: Option<Vec<String>>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -1,15 +1,15 @@
 //! The grading of a run: checks and statements with verdicts, and rubric scores.
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Metrics, Timing};
-use crate::Extra;
+use crate::cases::{ConventionCompliance, Verdict};
 use crate::json::Number;
-use crate::part::{Claim, GradedExpectation, Tally, tally};
+use crate::part::{CaseId, Claim, GradedExpectation, Grader, Quote, Tally, tally};
 use crate::problem::{At, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// How one run of an eval was graded.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -47,6 +47,33 @@ pub struct EvalsGrading {
     /// Statements that the judge could not answer; they are in no count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_errors: Option<Vec<String>>,
+    /// Whether every critical structural check passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate_passed: Option<bool>,
+    /// The case, of a grading in the `cases` dialect; so are the fields up to `convention_compliance`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case_id: Option<CaseId>,
+    /// The version of the skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Number of the run, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<u64>,
+    /// Mean of all scores, to one decimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall_score: Option<Number>,
+    /// Mean of the scores of required criteria, to one decimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_score: Option<Number>,
+    /// `pass` when every required criterion passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall: Option<Verdict>,
+    /// Conventions of skill writing, beyond the case's own criteria.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convention_compliance: Option<ConventionCompliance>,
+    /// How the grading was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grader: Option<Grader>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -80,6 +107,24 @@ pub struct RubricScore {
     pub score: u8,
     /// Why this score.
     pub evidence: String,
+    /// Whether all of the quotes were found; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence_found: Option<bool>,
+    /// The quotes of the judge, and where they were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<Quote>>,
+    /// Whether the judge passed it and a quote does not prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<bool>,
+    /// The score that the judge gave, where a quote does not prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_score: Option<u8>,
+    /// The scores of the votes, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Vec<u8>>,
+    /// Whether the votes differ, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -1,10 +1,9 @@
 //! What an eval folder is about; it lies beside the configurations.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::part::{EvalId, Statement};
+use crate::{Extra, JsonSchema};
 
 /// What the runs below this folder are runs of.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

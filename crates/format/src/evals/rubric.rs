@@ -1,13 +1,12 @@
 //! The quality rubric: what a judge scores, with anchors for the scores.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
-use crate::check::{NOT_BLANK, quote};
+use crate::check::quote;
 use crate::json::Number;
 use crate::problem::{At, IdKind, MeaningIssue, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The dimensions that a judge scores from 1 to 5.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -27,10 +26,10 @@ pub struct Dimension {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Name for programs, unique in the rubric; benchmarks aggregate by it.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub name: String,
     /// What it measures and why that matters.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub description: String,
     /// Weight in the weighted mean, above 0; 1 when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,13 +5,12 @@
 use std::fmt;
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Delta, Stats};
-use crate::Extra;
 use crate::json::Number;
 use crate::part::{Configuration, EvalId};
+use crate::{Extra, JsonSchema};
 
 /// What a benchmark comes to, beyond means: what can be concluded from it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

@@ -1,20 +1,18 @@
 //! The suite in the `evals` dialect: the skill-creator's, extended by structural checks and rubrics.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
-use super::check_type::{CheckType, Operator, add_conditions, special_fields};
+use super::check_type::{CheckType, Operator, special_fields};
 use super::rubric::{self, QualityRubric};
-use crate::Extra;
-use crate::check::{NOT_BLANK, quote};
+use crate::check::quote;
 use crate::dialect::{self, Dialect};
 use crate::json::{Number, Value};
 use crate::kind::Kind;
 use crate::part::{EvalId, Statement};
 use crate::problem::{At, ExpectedKind, IdKind, MeaningIssue, Report, ShapeIssue};
 use crate::rule;
-use crate::schema::not_null;
+use crate::{Extra, JsonSchema};
 
 /// Test cases for a skill, judged by structural checks, statements and a rubric.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -62,7 +60,7 @@ pub struct Eval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The task.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub prompt: String,
     /// What success looks like, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,55 +87,55 @@ pub struct Eval {
 
 /// A check that a program can make. Which fields it needs depends on its type.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[schemars(transform = add_conditions)]
+#[schemars(transform = crate::schema_tests::add_conditions)]
 pub struct StructuralExpectation {
     /// Short name, such as `S1`, unique in the eval.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub id: String,
     /// What is checked.
     #[serde(rename = "type")]
     pub check_type: CheckType,
     /// What this checks, for reports.
-    #[schemars(regex(pattern = NOT_BLANK))]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub description: String,
     /// Glob of the files to look at: without `/` a file name at any depth, with it a path below `outputs/`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub pattern: Option<String>,
     /// The text to look for.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub match_text: Option<String>,
     /// Texts to look for; one is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), inner(length(min = 1)), transform = not_null)]
+    #[schemars(length(min = 1), inner(length(min = 1)), transform = crate::schema_tests::not_null)]
     pub match_any: Option<Vec<String>>,
     /// A regular expression as Python writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub match_regex: Option<String>,
     /// Texts that exempt a match when they stand near it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(inner(length(min = 1)), transform = not_null)]
+    #[schemars(inner(length(min = 1)), transform = crate::schema_tests::not_null)]
     pub except_context: Option<Vec<String>>,
     /// How many files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = not_null)]
+    #[schemars(transform = crate::schema_tests::not_null)]
     pub count: Option<u64>,
     /// How the number of files is compared with `count`; `==` when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = not_null)]
+    #[schemars(transform = crate::schema_tests::not_null)]
     pub operator: Option<Operator>,
     /// A bash command; it passes when it exits with 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub script: Option<String>,
     /// A JSON Schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Json>,
     /// A path into a JSON file: `$.summary.rows`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub path: Option<String>,
     /// The JSON value that must be at `path`; null is one, too.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some")]
@@ -145,23 +143,23 @@ pub struct StructuralExpectation {
     pub equals: Option<Json>,
     /// The text of a Markdown heading, without its `#`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = NOT_BLANK), transform = not_null)]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK), transform = crate::schema_tests::not_null)]
     pub heading: Option<String>,
     /// Glob of the names of tools.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub tool: Option<String>,
     /// The name of a skill.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), transform = not_null)]
+    #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub skill: Option<String>,
     /// The largest number that is right.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0), transform = not_null)]
+    #[schemars(range(min = 0), transform = crate::schema_tests::not_null)]
     pub limit: Option<Number>,
     /// Globs of the files that may be made or changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), inner(length(min = 1)), transform = not_null)]
+    #[schemars(length(min = 1), inner(length(min = 1)), transform = crate::schema_tests::not_null)]
     pub allow: Option<Vec<String>>,
     /// Whether the check passes when its statement is false; false when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]

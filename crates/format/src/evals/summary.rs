@@ -1,16 +1,14 @@
 //! The statistics of a benchmark.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::Extra;
-use crate::json::Number;
+use crate::json::{self, Number};
 use crate::part::Configuration;
+use crate::{Extra, JsonSchema};
 
 /// Statistics by configuration, and the difference that the skill makes.
 ///
@@ -42,7 +40,7 @@ impl RunSummary {
             Configuration::WithoutSkill => self.without_skill.as_ref().map(Cow::Borrowed),
             Configuration::OldSkill => self.old_skill.as_ref().map(Cow::Borrowed),
             Configuration::Other(name) => {
-                ConfigurationSummary::deserialize(self.extra.get(name)?).ok().map(Cow::Owned)
+                json::from_value::<_, serde_json::Error>(self.extra.get(name)?).ok().map(Cow::Owned)
             }
         }
     }
@@ -157,47 +155,10 @@ impl DeltaValue {
 
 impl<'de> Deserialize<'de> for DeltaValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct DeltaVisitor;
-
-        impl Visitor<'_> for DeltaVisitor {
-            type Value = DeltaValue;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a number")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<DeltaValue, E> {
-                Ok(DeltaValue::Text(text.to_owned()))
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<DeltaValue, E> {
-                Ok(DeltaValue::Number(number.into()))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<DeltaValue, E> {
-                Ok(DeltaValue::Number(number.into()))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<DeltaValue, E> {
-                Ok(DeltaValue::Number(number.into()))
-            }
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self::Text(text)),
+            number => json::from_value(&number).map(Self::Number),
         }
-
-        deserializer.deserialize_any(DeltaVisitor)
-    }
-}
-
-impl JsonSchema for DeltaValue {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "DeltaValue".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number"] })
     }
 }
 

@@ -1,11 +1,10 @@
 //! How long a run took.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::json::Number;
 use crate::part::Timestamp;
+use crate::{Extra, JsonSchema};
 
 /// How long a run took and how many tokens it used. What is not known is absent.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

@@ -18,16 +18,14 @@ mod path;
 mod position;
 mod string;
 mod syntax;
-mod whole;
 
-pub use de::Unreadable;
+pub(crate) use de::from_value;
 pub use node::{Document, Member, Node, Value};
 pub use number::Number;
 pub use parse::parse;
 pub use path::{JsonPath, Step};
 pub use position::{LineIndex, Place, Span};
 pub use syntax::{Container, SyntaxError, SyntaxIssue};
-pub(crate) use whole::Whole;
 
 /// How much of a file the parser accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

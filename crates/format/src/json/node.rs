@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Number, Span};
+use serde::de::DeserializeOwned;
+
+use super::{Number, Span, from_value};
 
 /// A parsed file.
 #[derive(Debug)]
@@ -69,6 +71,28 @@ impl<'t> Node<'t> {
     /// The items when this is an array, else none.
     pub fn items(&self) -> &[Node<'t>] {
         if let Value::Array(items) = &self.value { items } else { &[] }
+    }
+
+    /// The value without its places; the last of repeated keys counts.
+    pub fn to_value(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(truth) => (*truth).into(),
+            Value::Number(Number::Unsigned(number)) => (*number).into(),
+            Value::Number(Number::Signed(number)) => (*number).into(),
+            Value::Number(Number::Float(number)) => (*number).into(),
+            Value::String(text) => text.as_ref().into(),
+            Value::Array(items) => items.iter().map(Node::to_value).collect(),
+            Value::Object(members) => members
+                .iter()
+                .map(|member| (member.key.clone().into_owned(), member.value.to_value()))
+                .collect(),
+        }
+    }
+
+    /// Reads a type from this value.
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        from_value(&self.to_value())
     }
 
     /// The text when this is a string.

@@ -3,11 +3,7 @@
 //! JSON does not tell `4` from `4.0`, but people, Python and a diff do. The seeds write token counts of a benchmark as
 //! `3800` and rates as `0.85` under the same field name, so a plain `f64` could not write back what it read.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 /// A JSON number.
 ///
@@ -24,6 +20,12 @@ pub enum Number {
 }
 
 impl Number {
+    pub(crate) fn from_json(number: &serde_json::Number) -> Option<Self> {
+        let signed = || number.as_i64().map(Self::Signed);
+        let float = || number.as_f64().map(Self::Float);
+        number.as_u64().map(Self::Unsigned).or_else(signed).or_else(float)
+    }
+
     /// The amount, rounded to the nearest double when it is a whole number above 2^53.
     #[expect(
         clippy::cast_precision_loss,
@@ -126,43 +128,8 @@ impl Serialize for Number {
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-
-        impl Visitor<'_> for NumberVisitor {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a number")
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Number, E> {
-                Ok(Number::Unsigned(number))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Number, E> {
-                Ok(Number::from(number))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Number, E> {
-                Ok(Number::Float(number))
-            }
-        }
-
-        deserializer.deserialize_any(NumberVisitor)
-    }
-}
-
-impl JsonSchema for Number {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Number".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number" })
+        let number = serde_json::Number::deserialize(deserializer)?;
+        Self::from_json(&number).ok_or_else(|| de::Error::custom("expected a number"))
     }
 }
 

@@ -2,35 +2,37 @@
 
 use std::sync::OnceLock;
 
-use serde::de::Error as _;
+use serde::de::Error;
 use serde_json::Value;
 
 use super::{Kind, Origin};
 use crate::check::Schema;
 use crate::dialect::{self, Dialect};
-use crate::json::{Node, Unreadable};
+use crate::json::{Node, from_value};
 use crate::problem::{At, Report};
 use crate::read;
-use crate::schema::schema_of;
 use crate::write::to_text;
 use crate::{cases, cassette, evals, improve, lint, record, transcript, trigger, validation};
 
 /// A row of the table.
 pub(crate) struct Entry {
     pub(super) kind: Kind,
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
     pub(super) usual_place: &'static str,
     pub(super) origin: Origin,
-    pub(super) schema: fn(&str) -> Value,
+    /// The schema that is made from the type; a test holds that.
+    pub(super) schema: &'static str,
+    #[cfg(test)]
+    pub(crate) make_schema: fn(&str, &str) -> Value,
     /// Whether a file of unknown kind looks like this one.
     pub(super) looks_like: fn(&Node<'_>) -> bool,
     /// The rules that the schema cannot say.
     pub(crate) meaning: fn(&At<'_>, &mut Report<'_>),
     /// Reads the type and drops it.
-    pub(super) try_read: fn(&Node<'_>) -> Result<(), Unreadable>,
+    pub(super) try_read: fn(&Value) -> Result<(), serde_json::Error>,
     /// Reads the type and writes it back.
-    pub(super) rewrite: fn(&Node<'_>) -> Result<String, Unreadable>,
+    pub(super) rewrite: fn(&Value) -> Result<String, serde_json::Error>,
     pub(super) cache: OnceLock<Cached>,
 }
 
@@ -48,11 +50,16 @@ macro_rules! entry {
             title: $title,
             usual_place: $place,
             origin: Origin::$origin,
-            schema: schema_of::<$type>,
+            schema: include_str!(concat!("../../../../schemas/", $name, ".schema.json")),
+            #[cfg(test)]
+            make_schema: crate::schema_tests::schema_of::<$type>,
             looks_like: $looks_like,
             meaning: $meaning,
-            try_read: |node| node.deserialize::<$type>().map(drop),
-            rewrite: |node| to_text(&node.deserialize::<$type>()?).map_err(Unreadable::custom),
+            try_read: |value| from_value::<$type, _>(value).map(drop),
+            rewrite: |value| {
+                let read: $type = from_value(value)?;
+                to_text(&read).map_err(serde_json::Error::custom)
+            },
             cache: OnceLock::new(),
         }
     };

@@ -1,9 +1,9 @@
 //! Claims that an agent made about its own work.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::part::Quote;
+use crate::{Extra, JsonSchema};
 
 /// Something that the agent said about its work, and whether it is so.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -18,6 +18,12 @@ pub struct Claim {
     /// What shows that it holds or does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// Whether all of the quotes were found; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence_found: Option<bool>,
+    /// The quotes of the judge, and where they were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<Quote>>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The conditions of a run.
@@ -61,20 +60,6 @@ impl Serialize for Configuration {
 impl<'de> Deserialize<'de> for Configuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self::from(Cow::<'de, str>::deserialize(deserializer)?.as_ref()))
-    }
-}
-
-impl JsonSchema for Configuration {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Configuration".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1, "examples": Self::OURS })
     }
 }
 

@@ -1,13 +1,10 @@
 //! Names of cases.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::check::{KEBAB, MAX_COUNT};
 use crate::json;
 
 /// The name of a case in the `cases` dialect: kebab-case.
@@ -30,20 +27,6 @@ impl CaseId {
 impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl JsonSchema for CaseId {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "CaseId".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": KEBAB })
     }
 }
 
@@ -80,56 +63,11 @@ impl From<&str> for EvalId {
 
 impl<'de> Deserialize<'de> for EvalId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EvalIdVisitor;
-
-        impl Visitor<'_> for EvalIdVisitor {
-            type Value = EvalId;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an integer or a string")
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<EvalId, E> {
-                Ok(EvalId::Number(number))
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<EvalId, E> {
-                i64::try_from(number).map(EvalId::Number).map_err(E::custom)
-            }
-
-            /// `1.0` is an integer for JSON Schema, and some writers know no others.
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<EvalId, E> {
-                match json::Number::Float(number).to_whole() {
-                    Some(json::Number::Unsigned(number)) => self.visit_u64(number),
-                    Some(json::Number::Signed(number)) => self.visit_i64(number),
-                    Some(json::Number::Float(_)) | None => {
-                        Err(E::custom("expected an integer or a string"))
-                    }
-                }
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<EvalId, E> {
-                Ok(EvalId::from(text))
-            }
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self::Text(text)),
+            // `1.0` is an integer for JSON Schema, and some writers know no others.
+            number => json::from_value(&number).map(Self::Number),
         }
-
-        deserializer.deserialize_any(EvalIdVisitor)
-    }
-}
-
-impl JsonSchema for EvalId {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "EvalId".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        #[expect(clippy::cast_possible_truncation, reason = "2^53 - 1 is whole and fits")]
-        let most = MAX_COUNT as i64;
-        json_schema!({ "type": ["integer", "string"], "minimum": -most, "maximum": most, "minLength": 1 })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod claim;
 mod configuration;
+mod grader;
 mod id;
 mod statement;
 pub(crate) mod tally;
@@ -9,6 +10,9 @@ mod timestamp;
 
 pub use claim::Claim;
 pub use configuration::Configuration;
+pub use grader::{
+    Grader, GraderTemplate, LeftOut, OutputsLeftOut, Quote, TranscriptLeftOut, VerdictVotes, Votes,
+};
 pub use id::{CaseId, EvalId};
 pub use statement::{Statement, StatementObject};
 pub use tally::{GradedExpectation, Tally};

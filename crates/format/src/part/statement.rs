@@ -1,12 +1,9 @@
 //! Expectations in plain language.
 
-use std::fmt;
-
-use schemars::JsonSchema;
-use serde::de::{self, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::Extra;
+use crate::{Extra, JsonSchema, json};
 
 /// A statement about the result that a judge finds true or false.
 ///
@@ -61,24 +58,9 @@ impl From<&str> for Statement {
 
 impl<'de> Deserialize<'de> for Statement {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct StatementVisitor;
-
-        impl<'de> Visitor<'de> for StatementVisitor {
-            type Value = Statement;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or an object")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Statement, E> {
-                Ok(Statement::from(text))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Statement, A::Error> {
-                StatementObject::deserialize(MapAccessDeserializer::new(map)).map(Statement::Object)
-            }
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self::Text(text)),
+            object => json::from_value(&object).map(Self::Object),
         }
-
-        deserializer.deserialize_any(StatementVisitor)
     }
 }

@@ -1,12 +1,12 @@
 //! Expectations that were graded, and how many of them passed.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::json::Number;
+use crate::part::{EvalId, Quote, Votes};
 use crate::problem::{At, MeaningIssue, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// An expectation with its verdict.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -18,6 +18,39 @@ pub struct GradedExpectation {
     /// What shows it: a quotation, a file and line, or what was looked for and not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// The score from 1 to 5, of a criterion in the `cases` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<Number>,
+    /// Its name in the suite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<EvalId>,
+    /// The type of the structural check.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub check_type: Option<String>,
+    /// Whether the gate depends on the structural check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critical: Option<bool>,
+    /// Why nobody judged it: `gate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+    /// Whether all of the quotes were found; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence_found: Option<bool>,
+    /// The quotes of the judge, and where they were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<Quote>>,
+    /// Whether the judge passed it and a quote does not prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<bool>,
+    /// The score that the judge gave, where a quote does not prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_score: Option<u8>,
+    /// How the votes fell, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Votes>,
+    /// Whether the votes differ, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

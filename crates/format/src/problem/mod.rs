@@ -22,7 +22,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::json::{JsonPath, Place, Span, SyntaxIssue, Unreadable};
+use crate::json::{JsonPath, Place, Span, SyntaxIssue};
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -70,7 +70,7 @@ pub enum Issue {
     Meaning(#[from] MeaningIssue),
     /// The schema accepts what the type does not: a mistake of skillgauge, reported rather than hidden.
     #[error("the file fits its schema but cannot be read ({0}); please report this")]
-    Unreadable(#[from] Unreadable),
+    Unreadable(String),
 }
 
 impl Issue {

@@ -3,13 +3,12 @@
 //! The plan follows from it: cases x configurations x runs. Two commands with the same `key` measure the same thing, so
 //! the second one goes on where the first one stopped.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RecordVersion;
-use crate::Extra;
 use crate::json::Number;
 use crate::part::{Configuration, Timestamp};
+use crate::{Extra, JsonSchema};
 
 /// What an iteration measures.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

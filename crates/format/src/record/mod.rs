@@ -6,10 +6,9 @@ mod run;
 pub use iteration::{Baseline, BaselineKind, IterationRecord};
 pub use run::{RunAttempt, RunRecord};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{Extra, JsonSchema};
 
 /// The version of a file: readers take every minor of their major, and refuse a newer major.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]

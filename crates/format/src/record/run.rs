@@ -1,14 +1,13 @@
 //! The record of a run: written last, so a run folder that has it is complete.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RecordVersion;
-use crate::Extra;
 use crate::json::Number;
 use crate::part::{Configuration, Timestamp};
 use crate::transcript::{Outcome, Reason};
+use crate::{Extra, JsonSchema};
 
 /// What became of a run. Storing it twice does no harm.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

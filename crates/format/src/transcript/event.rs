@@ -6,12 +6,12 @@
 
 use std::fmt;
 
-use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::outcome::Reason;
-use crate::json::Whole;
+use crate::JsonSchema;
+use crate::json::from_value;
 
 /// The agent's id of one tool call; it ties a call to its result.
 #[derive(
@@ -41,7 +41,7 @@ impl fmt::Display for SubAgentId {
 
 /// Something that happened, and where in the raw stream it stands.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(transform = by_type)]
+#[schemars(transform = crate::schema_tests::by_type)]
 pub struct Event {
     /// The number of the event, from 0.
     pub index: u64,
@@ -308,30 +308,6 @@ pub struct Unknown {
     pub note: Option<String>,
 }
 
-/// Says of each known type what it needs. A type that a newer version added may be anything, which a list of alternatives
-/// could not say.
-fn by_type(schema: &mut Schema) {
-    let Some(Value::Array(kinds)) = schema.remove("oneOf") else { return };
-    let mut conditions = Vec::new();
-    for mut kind in kinds {
-        let name = kind.pointer_mut("/properties/type").map(Value::take);
-        let Some(name) = name.as_ref().and_then(|name| name.get("const")) else { continue };
-        let condition = json!({"properties": {"type": {"const": name}}, "required": ["type"]});
-        if let Some(properties) = kind.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.remove("type");
-        }
-        conditions.push(json!({"if": condition, "then": kind}));
-    }
-    schema.insert("allOf".to_owned(), conditions.into());
-    let about = "What happened; what a reader does not know, it keeps.";
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.insert("type".to_owned(), json!({"type": "string", "description": about}));
-    }
-    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        required.push("type".into());
-    }
-}
-
 // By hand, because `flatten` on input loses the place of an error, and because a kind that a newer version added
 // must stay readable.
 impl<'de> Deserialize<'de> for Event {
@@ -354,8 +330,8 @@ fn take<T: de::DeserializeOwned, E: de::Error>(
     name: &str,
 ) -> Result<Option<T>, E> {
     fields.remove(name).map_or(Ok(None), |value| {
-        Option::<T>::deserialize(Whole(&value))
-            .map_err(|error| E::custom(format_args!("{name}: {error}")))
+        from_value(&value)
+            .map_err(|error: serde_json::Error| E::custom(format_args!("{name}: {error}")))
     })
 }
 
@@ -368,29 +344,27 @@ struct Words {
 /// Not by `#[serde(tag)]`, which would take whole numbers that are written `3.0` for broken ones.
 fn kind<E: de::Error>(fields: Map<String, Value>) -> Result<EventKind, E> {
     let raw = Value::Object(fields);
-    let from = Whole(&raw);
-    let words = || Words::deserialize(from).map(|words| words.text);
+    let words = || from_value(&raw).map(|words: Words| words.text);
     let Some(name) = raw.get("type").and_then(Value::as_str) else {
         return Err(E::missing_field("type"));
     };
-    let kind = match name {
+    match name {
         "text" => words().map(|text| EventKind::Text { text }),
         "thinking" => words().map(|text| EventKind::Thinking { text }),
-        "tool_call" => ToolCall::deserialize(from).map(EventKind::ToolCall),
-        "tool_result" => ToolResult::deserialize(from).map(EventKind::ToolResult),
-        "skill_load" => SkillLoad::deserialize(from).map(EventKind::SkillLoad),
-        "skill_touch" => SkillTouch::deserialize(from).map(EventKind::SkillTouch),
-        "sub_agent_start" => SubAgentStart::deserialize(from).map(EventKind::SubAgentStart),
-        "sub_agent_end" => SubAgentEnd::deserialize(from).map(EventKind::SubAgentEnd),
-        "retry" => Retry::deserialize(from).map(EventKind::Retry),
-        "permission_denied" => PermissionDenial::deserialize(from).map(EventKind::PermissionDenied),
-        "error" => ErrorEvent::deserialize(from).map(EventKind::Error),
-        "file_change" => FileChange::deserialize(from).map(EventKind::FileChange),
-        "unknown" => Unknown::deserialize(from).map(EventKind::Unknown),
+        "tool_call" => from_value(&raw).map(EventKind::ToolCall),
+        "tool_result" => from_value(&raw).map(EventKind::ToolResult),
+        "skill_load" => from_value(&raw).map(EventKind::SkillLoad),
+        "skill_touch" => from_value(&raw).map(EventKind::SkillTouch),
+        "sub_agent_start" => from_value(&raw).map(EventKind::SubAgentStart),
+        "sub_agent_end" => from_value(&raw).map(EventKind::SubAgentEnd),
+        "retry" => from_value(&raw).map(EventKind::Retry),
+        "permission_denied" => from_value(&raw).map(EventKind::PermissionDenied),
+        "error" => from_value(&raw).map(EventKind::Error),
+        "file_change" => from_value(&raw).map(EventKind::FileChange),
+        "unknown" => from_value(&raw).map(EventKind::Unknown),
         _ => {
             let note = Some("written by a newer version".to_owned());
-            return Ok(EventKind::Unknown(Unknown { raw, note }));
+            Ok(EventKind::Unknown(Unknown { raw, note }))
         }
-    };
-    kind.map_err(E::custom)
+    }
 }

@@ -11,7 +11,7 @@ use super::Transcript;
 use super::end::TranscriptEnd;
 use super::event::Event;
 use super::header::{TranscriptHeader, TranscriptVersion};
-use crate::json::Whole;
+use crate::json::from_value;
 
 /// The `type` of the last record; no event has it.
 const END: &str = "end";
@@ -79,7 +79,7 @@ impl Transcript {
             _ => return Err(TranscriptError::Empty),
         };
         let mut events: Vec<Event> = Vec::new();
-        let mut end = None;
+        let mut end: Option<TranscriptEnd> = None;
         let mut last = 1;
         for (line, text) in lines.filter(|(_, text)| !text.trim().is_empty()) {
             if end.is_some() {
@@ -89,7 +89,7 @@ impl Transcript {
             let at = |source| TranscriptError::Line { line, source };
             let fields: Value = serde_json::from_str(text).map_err(at)?;
             if fields.get("type").and_then(Value::as_str) == Some(END) {
-                end = Some(TranscriptEnd::deserialize(Whole(&fields)).map_err(at)?);
+                end = Some(from_value(&fields).map_err(at)?);
             } else {
                 events.push(Event::deserialize(fields).map_err(at)?);
             }
@@ -103,16 +103,14 @@ fn header(text: &str, line: usize) -> Result<TranscriptHeader, TranscriptError> 
     let at = |source| TranscriptError::Line { line, source };
     let fields: Value = serde_json::from_str(text).map_err(at)?;
     // The version comes first: a newer major may have changed any other field.
-    if let Some(found) = fields
-        .get("version")
-        .and_then(|version| TranscriptVersion::deserialize(Whole(version)).ok())
-    {
+    let version = fields.get("version").map(from_value::<TranscriptVersion, serde_json::Error>);
+    if let Some(Ok(found)) = version {
         let supported = TranscriptVersion::CURRENT.major;
         if found.major > supported {
             return Err(TranscriptError::NewerMajor { found, supported });
         }
     }
-    TranscriptHeader::deserialize(Whole(&fields)).map_err(at)
+    from_value(&fields).map_err(at)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The first line of a transcript file: what it is, in which version, and from which agent.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::JsonSchema;
 
 /// The `"format"` of a transcript file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

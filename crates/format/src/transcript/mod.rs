@@ -14,11 +14,11 @@ mod header;
 mod outcome;
 mod usage;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
-use crate::json::Whole;
+use crate::JsonSchema;
+use crate::json::from_value;
 
 pub use end::{Cut, ErrorRecord, ExitStatus, Stop, ToolTally, TranscriptEnd};
 pub use event::{
@@ -82,9 +82,9 @@ impl<'de> Deserialize<'de> for Transcript {
         let events = fields.remove("events").ok_or_else(|| de::Error::missing_field("events"))?;
         let fields = Value::Object(fields);
         Ok(Self {
-            header: TranscriptHeader::deserialize(Whole(&fields)).map_err(de::Error::custom)?,
-            end: TranscriptEnd::deserialize(Whole(&fields)).map_err(de::Error::custom)?,
-            events: Vec::deserialize(Whole(&events)).map_err(de::Error::custom)?,
+            header: from_value(&fields)?,
+            end: from_value(&fields)?,
+            events: from_value(&events)?,
         })
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What became of a run or probe.

@@ -4,8 +4,9 @@
 //! on whether reasoning is part of the output (Gemini: no). Here the four token counts never overlap, so that they
 //! can be priced and compared between agents.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::JsonSchema;
 
 /// The tokens of a run, sub-agents included. Input, cache read, cache write and output do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

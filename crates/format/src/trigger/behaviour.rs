@@ -1,13 +1,12 @@
 //! The behaviour grading: assertions about any transcript, and four fixed dimensions.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::json::Number;
-use crate::part::GradedExpectation;
+use crate::part::{GradedExpectation, Grader};
 use crate::problem::{At, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// How an agent behaved, judged from its transcript.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -25,6 +24,9 @@ pub struct BehaviourGrading {
     pub weak_assertions: Vec<String>,
     /// Behaviour that no assertion looks at.
     pub missing_coverage: Vec<String>,
+    /// How the grading was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grader: Option<Grader>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -54,6 +56,12 @@ pub struct ScoredDimension {
     pub score: u8,
     /// Why.
     pub notes: String,
+    /// The scores of the votes, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Vec<u8>>,
+    /// Whether the votes differ, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<bool>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -2,13 +2,12 @@
 //!
 //! It has a kind of its own and no field of a trigger report's meaning, so that nobody takes it for a measurement.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::json::Number;
 use crate::problem::{At, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The `"format"` of a trigger estimate.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]

@@ -1,13 +1,11 @@
 //! The improvement history: the descriptions that were tried, round by round.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
-use crate::check::RATIO;
 use crate::part::Timestamp;
 use crate::problem::{At, IdKind, MeaningIssue, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The rounds in which a description was improved, the oldest first.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -24,7 +22,7 @@ pub struct ImprovementRound {
     /// The description that the round gave.
     pub description: String,
     /// Queries that passed and queries in all, such as `8/10`.
-    #[schemars(regex(pattern = RATIO))]
+    #[schemars(regex(pattern = crate::check::RATIO))]
     pub pass_rate: String,
     /// Queries that should have triggered the skill and did not.
     pub under_triggers: u64,

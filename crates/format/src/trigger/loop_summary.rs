@@ -1,13 +1,12 @@
 //! The loop summary: what an automatic improvement of a description tried, and which description won.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
 use crate::json::Number;
 use crate::part::Timestamp;
 use crate::problem::{At, IdKind, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// The iterations of a loop that evaluates and rewrites a description.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

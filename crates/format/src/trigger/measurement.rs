@@ -4,12 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::{QueryResult, TriggerSummary};
-use crate::Extra;
 use crate::json::Number;
+use crate::{Extra, JsonSchema};
 
 /// How a trigger rate was found.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

@@ -1,9 +1,8 @@
 //! What an improver proposed in each round of a loop, so that a loop that was stopped goes on where it was.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{Extra, JsonSchema};
 
 /// What was proposed in each round of a loop that improves a description.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measurement::{TriggerCalibration, TriggerCrowd, TriggerListing};
 use super::measurement::{TriggerMeasurement, TriggerMetrics};
-use crate::Extra;
 use crate::json::Number;
 use crate::problem::{At, Report};
 use crate::rule;
+use crate::{Extra, JsonSchema};
 
 /// How often a skill triggered for the queries of a trigger set.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

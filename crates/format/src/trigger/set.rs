@@ -1,17 +1,13 @@
 //! The trigger set: queries, and whether the skill should trigger for them.
 
 use std::collections::HashMap;
-use std::fmt;
 
-use schemars::JsonSchema;
-use serde::de::{MapAccess, SeqAccess, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::Extra;
-use crate::check::{NOT_BLANK, quote};
-use crate::json::{Node, Span, Value};
+use crate::check::quote;
+use crate::json::{self, Node, Span, Value};
 use crate::problem::{At, MeaningIssue, Report};
-use crate::schema::not_null;
+use crate::{Extra, JsonSchema};
 
 /// Queries with the expectation whether the skill triggers, as an array or as an object with `evals`.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -39,11 +35,11 @@ pub struct TriggerObject {
 pub struct TriggerItem {
     /// What the user says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = NOT_BLANK), transform = not_null)]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK), transform = crate::schema_tests::not_null)]
     pub query: Option<String>,
     /// What the user says; another name for `query`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = NOT_BLANK), transform = not_null)]
+    #[schemars(regex(pattern = crate::check::NOT_BLANK), transform = crate::schema_tests::not_null)]
     pub prompt: Option<String>,
     /// `true` when the skill should trigger, `false` when it should not.
     pub should_trigger: bool,
@@ -94,26 +90,10 @@ impl TriggerSet {
 
 impl<'de> Deserialize<'de> for TriggerSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SetVisitor;
-
-        impl<'de> Visitor<'de> for SetVisitor {
-            type Value = TriggerSet;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array or an object")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<TriggerSet, A::Error> {
-                Vec::deserialize(value::SeqAccessDeserializer::new(items)).map(TriggerSet::List)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TriggerSet, A::Error> {
-                TriggerObject::deserialize(value::MapAccessDeserializer::new(map))
-                    .map(TriggerSet::Object)
-            }
+        match serde_json::Value::deserialize(deserializer)? {
+            list @ serde_json::Value::Array(_) => json::from_value(&list).map(Self::List),
+            object => json::from_value(&object).map(Self::Object),
         }
-
-        deserializer.deserialize_any(SetVisitor)
     }
 }
 

@@ -63,11 +63,6 @@ pub async fn analyze(
             })),
         }
     }
-    let mut extra = Extra::new();
-    extra.insert("analyst".to_owned(), analyst.model.name().to_string().into());
-    if !notes.is_empty() {
-        extra.insert("notes".to_owned(), notes.into());
-    }
     Ok(Analysis {
         winner_version: subject.winner.to_owned(),
         loser_version: subject.loser.to_owned(),
@@ -75,6 +70,8 @@ pub async fn analyze(
         strengths: first.strengths,
         weaknesses: first.weaknesses,
         suggestions: kept,
-        extra,
+        analyst: Some(analyst.model.name().to_string()),
+        notes: (!notes.is_empty()).then_some(notes),
+        extra: Extra::new(),
     })
 }

@@ -132,11 +132,9 @@ impl Shared {
     /// A comparison of the same runs with the same draw by the same comparator.
     fn kept(&self, pair: &CasePair, decision: &Decision) -> Option<Concluded> {
         let found = self.store.load(&pair.case)?.files;
-        let extra = |name: &str| found.key.extra.get(name);
         let is_same = found.key.seed == self.comparator.seed
-            && extra("runs") == Some(&decision.runs(pair))
-            && extra("comparator").and_then(|name| name.as_str())
-                == Some(self.comparator.model.name().to_string().as_str());
+            && found.key.runs.as_ref() == Some(&decision.runs(pair))
+            && found.key.comparator == Some(self.comparator.model.name().to_string());
         is_same.then_some(found)
     }
 

@@ -3,9 +3,8 @@
 use skillgauge_core::judge::grading::{disagreements_of_behaviour, grade_behaviour as compute};
 use skillgauge_core::judge::material::{Blind, Material, Sources};
 use skillgauge_core::judge::question;
-use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::judge::template::TemplateKind;
-use skillgauge_format::part::Statement;
+use skillgauge_format::part::{Grader, Statement};
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::trigger::BehaviourGrading;
 use tokio_util::sync::CancellationToken;
@@ -37,8 +36,8 @@ pub async fn grade_behaviour(
     let grading = grading.map(|mut grading| {
         let disagreements = disagreements_of_behaviour(&grading);
         let warnings = asked.cautions.iter().map(ToString::to_string).collect();
-        let record = GraderRecord { disagreements, warnings, ..record };
-        record.store(&mut grading.extra);
+        let record = Grader { disagreements, warnings, ..record };
+        grading.grader = Some(record);
         grading
     });
     (grading, asked.cautions)

@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 use skillgauge_core::judge::grading::Votes;
 use skillgauge_core::judge::material::{Budget, Material};
 use skillgauge_core::judge::question::{Question, QuestionError};
-use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::judge::template::{TemplateError, Templates};
+use skillgauge_format::Extra;
+use skillgauge_format::part::Grader;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ballot, ask};
@@ -52,7 +53,7 @@ impl Judge {
         material: &Material,
         question: Result<Question, QuestionError>,
         cancel: &CancellationToken,
-    ) -> (Ballot<A>, GraderRecord) {
+    ) -> (Ballot<A>, Grader) {
         let (mut asked, template) = match question {
             Ok(question) => (ask(self, &question, cancel).await, Some(question.template)),
             Err(error) => {
@@ -63,7 +64,7 @@ impl Judge {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut failures = asked.votes.failures.clone();
         failures.dedup();
-        let record = GraderRecord {
+        let record = Grader {
             model: Some(self.model.name().to_string()),
             answered_by: asked.answered_by.clone(),
             votes: count(asked.votes.asked()),
@@ -73,6 +74,7 @@ impl Judge {
             template,
             left_out: material.left_out(),
             warnings: Vec::new(),
+            extra: Extra::new(),
         };
         let wanted = self.votes.get();
         asked.votes.require_majority(wanted as usize);

@@ -25,12 +25,12 @@ use skillgauge_core::judge::grading::{
 };
 use skillgauge_core::judge::material::{Blind, Material, Sources};
 use skillgauge_core::judge::question::{self, Question, QuestionError};
-use skillgauge_core::judge::record::GraderRecord;
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
 use skillgauge_format::cases::{CasesGrading, SuiteCase, Verdict};
 use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
+use skillgauge_format::part::Grader;
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
@@ -162,7 +162,7 @@ async fn grade_eval(
         None => {
             let asked = Ballot { cautions: cautions(input), ..Ballot::nobody(judge.is_none()) };
             let warnings = asked.cautions.iter().map(ToString::to_string).collect();
-            (asked, GraderRecord { warnings, ..GraderRecord::default() }, None)
+            (asked, Grader { warnings, ..Grader::default() }, None)
         }
         Some(judge) => {
             let material = material(input, None, judge);
@@ -179,8 +179,8 @@ async fn grade_eval(
     let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
     let subject = EvalsSubject { timing: timing.as_deref(), ..subject };
     let mut grading = grade_evals(&subject, &asked.votes, &corpus);
-    let record = GraderRecord { disagreements: disagreements_of_evals(&grading), ..record };
-    record.store(&mut grading.extra);
+    let record = Grader { disagreements: disagreements_of_evals(&grading), ..record };
+    grading.grader = Some(record);
     let judge_errors = grading.judge_errors.clone().unwrap_or_default();
     let file = GradingFile::Evals(Box::new(grading));
     Graded { gated, timing, ..asked.graded(Some(file), judge_errors) }
@@ -214,8 +214,8 @@ async fn grade_criteria(
     };
     match grade_cases(&subject, &asked.votes, &material.corpus) {
         Ok(mut grading) => {
-            let record = GraderRecord { disagreements: disagreements_of_cases(&grading), ..record };
-            record.store(&mut grading.extra);
+            let record = Grader { disagreements: disagreements_of_cases(&grading), ..record };
+            grading.grader = Some(record);
             let file = GradingFile::Cases(Box::new(grading));
             let timing = input.timing.map(|timing| Box::new(watch.stop(timing)));
             Graded { timing, ..asked.graded(Some(file), Vec::new()) }
@@ -244,7 +244,7 @@ async fn put<A: serde::de::DeserializeOwned>(
     material: &Material,
     question: Result<Question, QuestionError>,
     cancel: &CancellationToken,
-) -> (Ballot<A>, GraderRecord) {
+) -> (Ballot<A>, Grader) {
     let (mut asked, mut record) = judge.put(material, question, cancel).await;
     let same = judge.same_model(input.executor_model, record.answered_by.as_deref());
     asked.cautions.extend(same);

@@ -11,29 +11,17 @@
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use serde_json::{Map, Value, json};
 use skillgauge_core::time::timestamp;
-use skillgauge_core::version::{GRADED_CONTENT, GRADED_IN};
 use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, write_json};
-use skillgauge_format::cases::CasesGrading;
+use skillgauge_format::cases::{CasesGrading, CriterionResult};
 use skillgauge_format::evals::{
     EvalFeedback, EvalSuggestion, EvalsGrading, RubricSummary, Timing, UserNotesSummary,
 };
-use skillgauge_format::part::{Configuration, GradedExpectation, Tally};
+use skillgauge_format::part::{Configuration, GradedExpectation, Tally, Votes};
 use skillgauge_format::{Extra, Number, ReadError, read};
 
 use super::GradingFile;
 
-/// Fields of the `cases` shape that the other one does not have.
-const ONLY_CASES: [&str; 7] = [
-    "case_id",
-    "version",
-    "run",
-    "overall_score",
-    "required_score",
-    "overall",
-    "convention_compliance",
-];
 
 /// Writes a grading into the folder of its run; one of a `cases` suite also to where the seed wants it, if it is about the
 /// skill itself and not about a baseline.
@@ -93,40 +81,22 @@ fn bound(grading: &CasesGrading, run: &RunDir) -> CasesGrading {
     };
     let iteration = Iteration::at(folder);
     if let Some(hash) = iteration.record().ok().and_then(|record| record.content_hash) {
-        grading.extra.insert(GRADED_CONTENT.to_owned(), hash.into());
+        grading.skill_content_hash = Some(hash);
     }
-    if let Some(number) = iteration.number() {
-        grading.extra.insert(GRADED_IN.to_owned(), number.into());
-    }
+    grading.iteration = iteration.number();
     grading
 }
 
 /// The grading in the shape of the `evals` dialect.
 fn of_run(grading: &CasesGrading, run: &RunDir) -> EvalsGrading {
     let results = &grading.results;
-    let expectations = results.iter().map(|result| {
-        let mut extra = Extra::from_iter([("score".to_owned(), Value::from(result.score))]);
-        extra.extend(result.extra.clone());
-        GradedExpectation {
-            text: result.criterion.clone(),
-            passed: result.passed,
-            evidence: Some(result.reasoning.clone()),
-            extra,
-        }
-    });
     let passed = results.iter().filter(|result| result.passed).count() as u64;
     let count = Number::Unsigned(results.len().max(1) as u64).as_f64();
     let mean = results.iter().map(|result| f64::from(result.score)).sum::<f64>() / count;
-    let own = serde_json::to_value(grading).unwrap_or_default();
-    let mut extra: Extra = ONLY_CASES
-        .into_iter()
-        .filter_map(|key| Some((key.to_owned(), own.get(key)?.clone())))
-        .collect();
-    extra.extend(grading.extra.clone());
     let list = |text: &String| Some(text.clone()).into_iter().filter(|text| !text.is_empty());
     let reason = |reason: String| EvalSuggestion { reason, ..EvalSuggestion::default() };
     EvalsGrading {
-        expectations: Some(expectations.collect()),
+        expectations: Some(results.iter().map(expectation).collect()),
         summary: Tally::new(passed, results.len() as u64 - passed),
         rubric_summary: Some(Some(RubricSummary::of(mean))),
         execution_metrics: Some(grading.execution_metrics.clone()),
@@ -140,8 +110,34 @@ fn of_run(grading: &CasesGrading, run: &RunDir) -> EvalsGrading {
             suggestions: Some(list(&grading.eval_feedback).map(reason).collect()),
             ..EvalFeedback::default()
         }),
-        extra,
+        case_id: Some(grading.case_id.clone()),
+        version: Some(grading.version),
+        run: Some(grading.run),
+        overall_score: Some(grading.overall_score),
+        required_score: Some(grading.required_score),
+        overall: Some(grading.overall),
+        convention_compliance: Some(grading.convention_compliance.clone()),
+        grader: grading.grader.clone(),
+        extra: grading.extra.clone(),
         ..EvalsGrading::default()
+    }
+}
+
+fn expectation(result: &CriterionResult) -> GradedExpectation {
+    let CriterionResult { criterion, score, passed, reasoning, .. } = result.clone();
+    GradedExpectation {
+        text: criterion,
+        passed,
+        evidence: Some(reasoning),
+        score: Some(Number::from(u32::from(score))),
+        evidence_found: result.evidence_found,
+        quotes: result.quotes.clone(),
+        voided: result.voided,
+        judged_score: result.judged_score,
+        votes: result.votes.clone().map(Votes::Scores),
+        disagreement: result.disagreement,
+        extra: result.extra.clone(),
+        ..GradedExpectation::default()
     }
 }
 
@@ -153,45 +149,56 @@ fn timing_of(run: &RunDir) -> Option<Timing> {
 
 /// A grading of a `cases` suite in either shape: that of a run's folder, or the seed's.
 pub fn read_cases_grading(bytes: &[u8]) -> Result<CasesGrading, ReadError> {
-    let as_it_is = read::<CasesGrading>(bytes);
-    let in_run = read::<EvalsGrading>(bytes).ok().map(|found| found.value);
-    match (as_it_is, in_run) {
-        (Ok(found), _) => Ok(found.value),
-        (Err(_), Some(grading)) if grading.extra.contains_key("case_id") => {
-            let rebuilt = serde_json::to_vec(&rebuilt(grading)).unwrap_or_default();
-            read::<CasesGrading>(&rebuilt).map(|found| found.value)
-        }
-        (Err(error), _) => Err(error),
-    }
+    read::<CasesGrading>(bytes).map(|found| found.value).or_else(|error| {
+        let in_run = read::<EvalsGrading>(bytes).ok();
+        in_run.and_then(|found| rebuilt(found.value)).ok_or(error)
+    })
 }
 
 /// What [`of_run`] was made of.
-fn rebuilt(grading: EvalsGrading) -> Value {
-    let expectations = grading.expectations.unwrap_or_default().into_iter();
-    let results = expectations.map(|found| {
-        let mut result = json!({
-            "criterion": found.text,
-            "score": Value::Null,
-            "passed": found.passed,
-            "reasoning": found.evidence,
-        });
-        if let Some(members) = result.as_object_mut() {
-            members.extend(found.extra);
-        }
-        result
+fn rebuilt(grading: EvalsGrading) -> Option<CasesGrading> {
+    let results = grading.expectations.unwrap_or_default().into_iter().map(|found| {
+        Some(CriterionResult {
+            criterion: found.text,
+            score: match found.score? {
+                Number::Unsigned(score) => u8::try_from(score).ok()?,
+                Number::Signed(_) | Number::Float(_) => return None,
+            },
+            passed: found.passed,
+            reasoning: found.evidence?,
+            evidence_found: found.evidence_found,
+            quotes: found.quotes,
+            voided: found.voided,
+            judged_score: found.judged_score,
+            votes: found.votes.and_then(|votes| match votes {
+                Votes::Scores(scores) => Some(scores),
+                Votes::Verdicts(_) => None,
+            }),
+            disagreement: found.disagreement,
+            extra: found.extra,
+        })
     });
     let notes = grading.user_notes_summary.and_then(|notes| notes.uncertainties);
     let suggestions = grading.eval_feedback.and_then(|feedback| feedback.suggestions);
     let reasons = suggestions.unwrap_or_default().into_iter().map(|found| found.reason);
-    let mut members: Map<String, Value> = grading.extra.into_iter().collect();
-    members.extend([
-        ("results".to_owned(), Value::Array(results.collect())),
-        ("claims".to_owned(), json!(grading.claims.unwrap_or_default())),
-        ("user_notes_summary".to_owned(), notes.unwrap_or_default().join("\n").into()),
-        ("eval_feedback".to_owned(), reasons.collect::<Vec<_>>().join("\n").into()),
-        ("execution_metrics".to_owned(), json!(grading.execution_metrics.unwrap_or_default())),
-    ]);
-    Value::Object(members)
+    Some(CasesGrading {
+        case_id: grading.case_id?,
+        version: grading.version?,
+        run: grading.run?,
+        overall_score: grading.overall_score?,
+        required_score: grading.required_score?,
+        results: results.collect::<Option<_>>()?,
+        overall: grading.overall?,
+        convention_compliance: grading.convention_compliance?,
+        claims: grading.claims.unwrap_or_default(),
+        user_notes_summary: notes.unwrap_or_default().join("\n"),
+        eval_feedback: reasons.collect::<Vec<_>>().join("\n"),
+        execution_metrics: grading.execution_metrics.unwrap_or_default(),
+        grader: grading.grader,
+        skill_content_hash: None,
+        iteration: None,
+        extra: grading.extra,
+    })
 }
 
 /// Runs from its making on.
@@ -226,7 +233,7 @@ mod tests {
 
     const GRADING: &str = r#"{"case_id": "hello", "version": 3, "run": 2, "overall_score": 3.5, "required_score": 5,
         "results": [
-          {"criterion": "greets", "score": 5, "passed": true, "reasoning": "it does", "quotes": ["Hello"]},
+          {"criterion": "greets", "score": 5, "passed": true, "reasoning": "it does", "quotes": [{"text": "Hello", "found_in": "transcript"}]},
           {"criterion": "short", "score": 2, "passed": false, "reasoning": "it is not"}],
         "overall": "pass", "convention_compliance": {
           "frontmatter": {"passed": true, "details": "d"}, "description_field": {"passed": true, "details": "d"},

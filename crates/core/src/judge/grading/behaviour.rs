@@ -39,6 +39,7 @@ pub fn grade_behaviour(
         summary: first.summary.trim().to_owned(),
         weak_assertions: weak(assertions, &first.weak_assertions),
         missing_coverage: first.missing_coverage.clone(),
+        grader: None,
         extra: Extra::new(),
     })
 }
@@ -48,10 +49,13 @@ fn dimension(name: &str, votes: &Votes<BehaviourAnswer>) -> Option<ScoredDimensi
         votes.answers.iter().filter_map(|answer| answer.dimensions.get(name)).collect();
     let scores: Vec<u8> = given.iter().map(|note| note.score).collect();
     let median = Median::of(&scores)?;
-    let mut extra = Extra::new();
-    median.store(&mut extra);
-    let notes = given[median.speaker].notes.trim().to_owned();
-    Some(ScoredDimension { score: median.score, notes, extra })
+    Some(ScoredDimension {
+        score: median.score,
+        notes: given[median.speaker].notes.trim().to_owned(),
+        votes: median.votes(),
+        disagreement: median.disagreement(),
+        extra: Extra::new(),
+    })
 }
 
 /// The texts of the assertions that a judge named by id or by text; what names none is left out.

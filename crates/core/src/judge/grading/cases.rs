@@ -66,6 +66,9 @@ pub fn grade_cases(
         user_notes_summary: first.user_notes_summary.trim().to_owned(),
         eval_feedback: first.eval_feedback.trim().to_owned(),
         execution_metrics: subject.metrics.cloned().unwrap_or_default(),
+        grader: None,
+        skill_content_hash: None,
+        iteration: None,
         extra: Extra::new(),
     })
 }
@@ -81,8 +84,16 @@ fn judge_criterion(
     given: &[&JudgedScore],
     corpus: &Corpus,
 ) -> Option<CriterionResult> {
-    let Scored { score, text, extra } = Scored::of(given, Unquoted::Voided, corpus)?;
-    Some(CriterionResult { extra, ..CriterionResult::new(criterion, score, text) })
+    let scored = Scored::of(given, Unquoted::Voided, corpus)?;
+    Some(CriterionResult {
+        evidence_found: scored.evidence_found,
+        quotes: scored.quotes,
+        voided: scored.voided,
+        judged_score: scored.judged_score,
+        votes: scored.votes,
+        disagreement: scored.disagreement,
+        ..CriterionResult::new(criterion, scored.score, scored.text)
+    })
 }
 
 /// Two conventions are computed, three are judged.
@@ -98,10 +109,11 @@ fn conventions(skill: Option<&Skill>, votes: &Votes<CasesAnswer>) -> ConventionC
 }
 
 fn not_known() -> ConventionCheck {
-    let mut extra = Extra::new();
-    extra.insert("not_judged".to_owned(), "no skill".into());
-    let details = "Not judged: the skill was not given".to_owned();
-    ConventionCheck { passed: false, details, extra }
+    ConventionCheck {
+        details: "Not judged: the skill was not given".to_owned(),
+        not_judged: Some("no skill".to_owned()),
+        ..ConventionCheck::default()
+    }
 }
 
 fn judge_convention(name: &str, votes: &Votes<CasesAnswer>) -> ConventionCheck {
@@ -109,8 +121,11 @@ fn judge_convention(name: &str, votes: &Votes<CasesAnswer>) -> ConventionCheck {
         votes.answers.iter().filter_map(|answer| answer.conventions.get(name)).collect();
     let verdicts: Vec<bool> = given.iter().map(|vote| vote.passed).collect();
     let Some(majority) = Majority::of(&verdicts) else { return not_known() };
-    let mut extra = Extra::new();
-    majority.store(&mut extra);
-    let details = given[majority.speaker].details.trim().to_owned();
-    ConventionCheck { passed: majority.passed, details, extra }
+    ConventionCheck {
+        passed: majority.passed,
+        details: given[majority.speaker].details.trim().to_owned(),
+        votes: majority.votes(),
+        disagreement: majority.disagreement(),
+        ..ConventionCheck::default()
+    }
 }

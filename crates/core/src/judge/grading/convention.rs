@@ -1,6 +1,5 @@
 //! The two conventions of skill writing that a program decides: front matter, and the length of the body.
 
-use skillgauge_format::Extra;
 use skillgauge_format::cases::ConventionCheck;
 
 use crate::finding::Level;
@@ -51,5 +50,5 @@ pub fn token_efficiency(skill: &Skill) -> ConventionCheck {
 }
 
 fn check(passed: bool, details: String) -> ConventionCheck {
-    ConventionCheck { passed, details, extra: Extra::new() }
+    ConventionCheck { passed, details, ..ConventionCheck::default() }
 }

@@ -6,7 +6,7 @@ use skillgauge_format::evals::{
     CheckResult, Dimension, Eval, EvalFeedback, EvalSuggestion, EvalsGrading, Metrics, RubricScore,
     RubricSummary, Structural, Timing, UserNotesSummary,
 };
-use skillgauge_format::part::{Claim, GradedExpectation, Statement, Tally};
+use skillgauge_format::part::{Claim, EvalId, GradedExpectation, Statement, Tally};
 
 use super::Votes;
 use super::evidence::{Evidence, Scored, Unquoted};
@@ -98,14 +98,9 @@ pub fn grade_evals(
     let claims = first.into_iter().flat_map(|answer| &answer.claims);
     let Grading { expectations, errors, .. } = grading;
     let passed = expectations.iter().filter(|expectation| expectation.passed).count() as u64;
-    let mut extra = Extra::new();
-    if let Some(structural) = subject.structural {
-        extra.insert("gate_passed".to_owned(), structural.gate_passed.into());
-    }
     EvalsGrading {
         summary: Tally::new(passed, expectations.len() as u64 - passed),
         expectations: Some(expectations),
-        assertion_results: None,
         rubric_summary: has_rubric.then(|| summary(subject.dimensions(), &scores)),
         rubric_scores: has_rubric.then_some(scores),
         execution_metrics: subject.metrics.cloned(),
@@ -115,7 +110,8 @@ pub fn grade_evals(
         user_notes_summary: first.map(|answer| notes(&answer.user_notes)),
         eval_feedback: Some(feedback(first.map(|answer| &answer.eval_feedback))),
         judge_errors: (!errors.is_empty()).then_some(errors),
-        extra,
+        gate_passed: subject.structural.map(|structural| structural.gate_passed),
+        ..EvalsGrading::default()
     }
 }
 
@@ -139,7 +135,7 @@ impl Grading<'_> {
         for statement in eval.statements() {
             let mut graded = unjudged(statement);
             graded.evidence = Some(evidence.clone());
-            graded.extra.insert("not_judged".to_owned(), "gate".into());
+            graded.not_judged = Some("gate".to_owned());
             self.expectations.push(graded);
         }
     }
@@ -178,26 +174,23 @@ impl Grading<'_> {
 
 /// A structural check as an expectation of the grading.
 fn check_result(check: &CheckResult) -> GradedExpectation {
-    let mut extra = Extra::new();
-    extra.insert("id".to_owned(), check.id.clone().into());
-    extra.insert("type".to_owned(), check.check_type.clone().into());
-    extra.insert("critical".to_owned(), check.critical.into());
     GradedExpectation {
         text: check.text.clone(),
         passed: check.passed,
         evidence: Some(check.evidence.clone()),
-        extra,
+        id: Some(EvalId::Text(check.id.clone())),
+        check_type: Some(check.check_type.clone()),
+        critical: Some(check.critical),
+        ..GradedExpectation::default()
     }
 }
 
 fn unjudged(statement: &Statement) -> GradedExpectation {
-    let mut extra = Extra::new();
-    if let Statement::Object(object) = statement
-        && let Some(id) = &object.id
-    {
-        extra.insert("id".to_owned(), id.clone().into());
-    }
-    GradedExpectation { text: statement.text().to_owned(), passed: false, evidence: None, extra }
+    let id = match statement {
+        Statement::Object(object) => object.id.clone().map(EvalId::Text),
+        Statement::Text(_) => None,
+    };
+    GradedExpectation { text: statement.text().to_owned(), id, ..GradedExpectation::default() }
 }
 
 /// The verdict of the votes on a statement; nothing without a vote.
@@ -214,25 +207,36 @@ pub(super) fn judge_statement(
     let verdicts: Vec<bool> = given.iter().zip(&evidence).map(is_pass).collect();
     let majority = Majority::of(&verdicts)?;
     let (vote, evidence) = (given[majority.speaker], &evidence[majority.speaker]);
-    let mut graded = GradedExpectation { passed: majority.passed, ..unjudged(statement) };
     let objection = evidence.objection().filter(|_| vote.verdict == JudgedVerdict::Pass);
     let described = evidence.describe(&vote.reasoning);
-    graded.evidence = Some(match &objection {
-        Some(objection) => format!("Pass voided: {objection}. {described}"),
-        None => described,
-    });
-    evidence.store(&mut graded.extra);
-    if objection.is_some() {
-        graded.extra.insert("evidence_found".to_owned(), false.into());
-        graded.extra.insert("voided".to_owned(), true.into());
-    }
-    majority.store(&mut graded.extra);
-    Some(graded)
+    Some(GradedExpectation {
+        passed: majority.passed,
+        evidence_found: evidence.found(objection.is_some()),
+        quotes: evidence.kept(),
+        voided: objection.is_some().then_some(true),
+        votes: majority.votes(),
+        disagreement: majority.disagreement(),
+        evidence: Some(match objection {
+            Some(objection) => format!("Pass voided: {objection}. {described}"),
+            None => described,
+        }),
+        ..unjudged(statement)
+    })
 }
 
 fn judge_score(given: &[&JudgedScore], corpus: &Corpus) -> Option<RubricScore> {
-    let Scored { score, text, extra } = Scored::of(given, Unquoted::Stands, corpus)?;
-    Some(RubricScore { score, evidence: text, extra })
+    let scored = Scored::of(given, Unquoted::Stands, corpus)?;
+    Some(RubricScore {
+        score: scored.score,
+        evidence: scored.text,
+        evidence_found: scored.evidence_found,
+        quotes: scored.quotes,
+        voided: scored.voided,
+        judged_score: scored.judged_score,
+        votes: scored.votes,
+        disagreement: scored.disagreement,
+        extra: Extra::new(),
+    })
 }
 
 /// The weighted mean of the dimensions; none when one of them has no score, since the rest would be another rubric.
@@ -255,20 +259,17 @@ pub(super) fn claim(judged: &JudgedClaim, corpus: &Corpus) -> Claim {
     let evidence = Evidence::look_up(corpus, &judged.quotes);
     let objection = evidence.objection().filter(|_| judged.verified);
     let described = evidence.describe(&judged.evidence);
-    let mut extra = Extra::new();
-    evidence.store(&mut extra);
-    if objection.is_some() {
-        extra.insert("evidence_found".to_owned(), false.into());
-    }
     Claim {
         claim: judged.claim.clone(),
         claim_type: judged.claim_type.clone(),
         verified: judged.verified && objection.is_none(),
+        evidence_found: evidence.found(objection.is_some()),
+        quotes: evidence.kept(),
         evidence: Some(match objection {
             Some(objection) => format!("Not verified: {objection}. {described}"),
             None => described,
         }),
-        extra,
+        extra: Extra::new(),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
 use skillgauge_format::Extra;
 use skillgauge_format::cases::PASSING_SCORE;
+use skillgauge_format::part::Quote;
 
 use super::vote::Median;
 use crate::judge::answer::JudgedScore;
@@ -17,18 +17,6 @@ const MAX_QUOTE: usize = 600;
 const SHOWN: usize = 3;
 /// How many quotes are kept.
 const MAX_QUOTES: usize = 12;
-
-/// A quote and where it was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quote {
-    /// The quote, as the judge gave it.
-    pub text: String,
-    /// Where it stands: `transcript`, or a file such as `outputs/report.md`; null when it is nowhere.
-    pub found_in: Option<String>,
-    /// Whether it is there and proves nothing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub slight: bool,
-}
 
 /// The quotes of one verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +33,7 @@ impl Evidence {
                 text: quote.trim().to_owned(),
                 slight: found == Err(Unfound::Slight),
                 found_in: found.ok().map(str::to_owned),
+                extra: Extra::new(),
             }
         });
         Self { quotes: quotes.collect() }
@@ -86,22 +75,19 @@ impl Evidence {
         text
     }
 
-    /// Puts `quotes` and `evidence_found` into the extra fields of a verdict.
-    pub fn store(&self, extra: &mut Extra) {
-        if self.quotes.is_empty() {
-            return;
-        }
-        extra.insert("evidence_found".to_owned(), self.missing().is_none().into());
-        let kept: Vec<Quote> = self
+    /// Whether all quotes were found, as a grading says it; nothing where there are none and nothing hangs on them.
+    pub fn found(&self, is_voided: bool) -> Option<bool> {
+        (is_voided || !self.quotes.is_empty()).then(|| !is_voided && self.missing().is_none())
+    }
+
+    /// The quotes that a grading keeps.
+    pub fn kept(&self) -> Option<Vec<Quote>> {
+        let kept = self
             .quotes
             .iter()
             .take(MAX_QUOTES)
-            .map(|quote| Quote { text: cut_middle(&quote.text, MAX_QUOTE).0, ..quote.clone() })
-            .collect();
-        // Texts always become JSON.
-        if let Ok(quotes) = serde_json::to_value(&kept) {
-            extra.insert("quotes".to_owned(), quotes);
-        }
+            .map(|quote| Quote { text: cut_middle(&quote.text, MAX_QUOTE).0, ..quote.clone() });
+        (!self.quotes.is_empty()).then(|| kept.collect())
     }
 }
 
@@ -123,7 +109,12 @@ pub(super) struct Scored {
     /// The score, at most [`VOIDED`] when nothing shows that it is deserved.
     pub(super) score: u8,
     pub(super) text: String,
-    pub(super) extra: Extra,
+    pub(super) evidence_found: Option<bool>,
+    pub(super) quotes: Option<Vec<Quote>>,
+    pub(super) voided: Option<bool>,
+    pub(super) judged_score: Option<u8>,
+    pub(super) votes: Option<Vec<u8>>,
+    pub(super) disagreement: Option<bool>,
 }
 
 impl Scored {
@@ -143,18 +134,18 @@ impl Scored {
         let described = evidence.describe(&vote.reasoning);
         let is_voided = vote.score >= PASSING_SCORE && !stands(evidence);
         let objection = evidence.objection().filter(|_| is_voided);
-        let mut extra = Extra::new();
-        evidence.store(&mut extra);
-        if objection.is_some() {
-            extra.insert("evidence_found".to_owned(), false.into());
-            extra.insert("voided".to_owned(), true.into());
-            extra.insert("judged_score".to_owned(), vote.score.into());
-        }
-        median.store(&mut extra);
-        let text = match objection {
-            Some(objection) => format!("Pass voided: {objection}. {described}"),
-            None => described,
-        };
-        Some(Self { score: median.score, text, extra })
+        Some(Self {
+            score: median.score,
+            evidence_found: evidence.found(objection.is_some()),
+            quotes: evidence.kept(),
+            voided: objection.is_some().then_some(true),
+            judged_score: objection.is_some().then_some(vote.score),
+            votes: median.votes(),
+            disagreement: median.disagreement(),
+            text: match objection {
+                Some(objection) => format!("Pass voided: {objection}. {described}"),
+                None => described,
+            },
+        })
     }
 }

@@ -12,8 +12,6 @@ mod vote;
 
 use std::fmt;
 
-use serde_json::Value;
-use skillgauge_format::Extra;
 use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::EvalsGrading;
 use skillgauge_format::trigger::BehaviourGrading;
@@ -22,7 +20,7 @@ pub use behaviour::grade_behaviour;
 pub use cases::{CasesSubject, grade_cases};
 pub use convention::{WORD_TARGET, front_matter, token_efficiency};
 pub use evals::{EvalsSubject, Need, grade_evals};
-pub use evidence::{Evidence, Quote};
+pub use evidence::Evidence;
 
 /// The answers to one question, one for each vote that came to something, and why the others did not.
 #[derive(Clone, Debug)]
@@ -90,8 +88,8 @@ impl NotGraded {
 /// On how many verdicts and scores of an `evals` grading the votes differ.
 pub fn disagreements_of_evals(grading: &EvalsGrading) -> u32 {
     let scores = grading.rubric_scores.iter().flat_map(|scores| scores.values());
-    let verdicts = grading.verdicts().map(|verdict| &verdict.extra);
-    count(verdicts.chain(scores.map(|score| &score.extra)))
+    let verdicts = grading.verdicts().map(|verdict| verdict.disagreement);
+    count(verdicts.chain(scores.map(|score| score.disagreement)))
 }
 
 /// On how many scores and conventions of a `cases` grading the votes differ.
@@ -99,17 +97,16 @@ pub fn disagreements_of_cases(grading: &CasesGrading) -> u32 {
     let found = &grading.convention_compliance;
     let conventions =
         [&found.description_field, &found.progressive_disclosure, &found.type_alignment];
-    let results = grading.results.iter().map(|result| &result.extra);
-    count(results.chain(conventions.map(|convention| &convention.extra)))
+    let results = grading.results.iter().map(|result| result.disagreement);
+    count(results.chain(conventions.map(|convention| convention.disagreement)))
 }
 
 /// On how many verdicts and scores of a behaviour grading the votes differ.
 pub fn disagreements_of_behaviour(grading: &BehaviourGrading) -> u32 {
-    let verdicts = grading.assertions.iter().map(|verdict| &verdict.extra);
-    count(verdicts.chain(grading.dimensions.all().map(|dimension| &dimension.extra)))
+    let verdicts = grading.assertions.iter().map(|verdict| verdict.disagreement);
+    count(verdicts.chain(grading.dimensions.all().map(|dimension| dimension.disagreement)))
 }
 
-fn count<'e>(extras: impl Iterator<Item = &'e Extra>) -> u32 {
-    let is_one = |extra: &&Extra| extra.get("disagreement") == Some(&Value::Bool(true));
-    u32::try_from(extras.filter(is_one).count()).unwrap_or(u32::MAX)
+fn count(disagreements: impl Iterator<Item = Option<bool>>) -> u32 {
+    u32::try_from(disagreements.filter(|one| *one == Some(true)).count()).unwrap_or(u32::MAX)
 }

@@ -3,8 +3,7 @@
 //! On a tie nothing has been proven, so a verdict does not pass; of an even number of scores the lower one in the middle
 //! counts, so that a score is always one that a vote gave.
 
-use serde_json::json;
-use skillgauge_format::Extra;
+use skillgauge_format::part::{VerdictVotes, Votes};
 
 /// Verdicts of several votes on one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +26,16 @@ impl Majority {
         Some(Self { passed, speaker, pass, fail })
     }
 
-    pub(super) fn is_unanimous(self) -> bool {
-        self.pass == 0 || self.fail == 0
+    /// How the votes fell, if there was more than one.
+    pub(super) fn votes(self) -> Option<Votes> {
+        let (pass, fail) = (self.pass as u64, self.fail as u64);
+        let votes = VerdictVotes { pass, fail, ..VerdictVotes::default() };
+        (pass + fail > 1).then_some(Votes::Verdicts(votes))
     }
 
-    /// Says in the extra fields how the votes fell, if there was more than one.
-    pub(super) fn store(self, extra: &mut Extra) {
-        if self.pass + self.fail > 1 {
-            extra.insert("votes".to_owned(), json!({ "pass": self.pass, "fail": self.fail }));
-            extra.insert("disagreement".to_owned(), (!self.is_unanimous()).into());
-        }
+    /// Whether the votes differ, if there was more than one.
+    pub(super) fn disagreement(self) -> Option<bool> {
+        (self.pass + self.fail > 1).then_some(self.pass > 0 && self.fail > 0)
     }
 }
 
@@ -60,21 +59,21 @@ impl Median {
         Some(Self { score, speaker, votes: votes.to_vec() })
     }
 
-    pub(super) fn is_unanimous(&self) -> bool {
-        self.votes.iter().all(|&vote| vote == self.score)
+    /// The scores, if there was more than one vote.
+    pub(super) fn votes(&self) -> Option<Vec<u8>> {
+        (self.votes.len() > 1).then(|| self.votes.clone())
     }
 
-    /// Says in the extra fields how the votes fell, if there was more than one.
-    pub(super) fn store(&self, extra: &mut Extra) {
-        if self.votes.len() > 1 {
-            extra.insert("votes".to_owned(), json!(self.votes));
-            extra.insert("disagreement".to_owned(), (!self.is_unanimous()).into());
-        }
+    /// Whether the votes differ, if there was more than one.
+    pub(super) fn disagreement(&self) -> Option<bool> {
+        (self.votes.len() > 1).then(|| self.votes.iter().any(|&vote| vote != self.score))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -104,13 +103,14 @@ mod tests {
 
     #[test]
     fn votes_are_told_when_there_are_several() {
-        let mut extra = Extra::new();
-        Majority::of(&[true]).unwrap().store(&mut extra);
-        Median::of(&[3]).unwrap().store(&mut extra);
-        assert!(extra.is_empty());
-        Majority::of(&[true, false]).unwrap().store(&mut extra);
-        assert_eq!(json!(extra), json!({"votes": {"pass": 1, "fail": 1}, "disagreement": true}));
-        Median::of(&[3, 3]).unwrap().store(&mut extra);
-        assert_eq!(json!(extra), json!({"votes": [3, 3], "disagreement": false}));
+        let one = Majority::of(&[true]).unwrap();
+        assert_eq!((one.votes(), one.disagreement()), (None, None));
+        let one = Median::of(&[3]).unwrap();
+        assert_eq!((one.votes(), one.disagreement()), (None, None));
+        let both = Majority::of(&[true, false]).unwrap();
+        assert_eq!(json!(both.votes()), json!({"pass": 1, "fail": 1}));
+        assert_eq!(both.disagreement(), Some(true));
+        let both = Median::of(&[3, 3]).unwrap();
+        assert_eq!((both.votes(), both.disagreement()), (Some(vec![3, 3]), Some(false)));
     }
 }

@@ -12,14 +12,14 @@ mod transcript;
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use skillgauge_format::part::LeftOut;
 use skillgauge_format::transcript::Transcript;
 
 pub use blind::Blind;
 pub use corpus::{Corpus, Unfound};
 pub use fence::Fence;
-pub use outputs::{OutputsDigest, OutputsLeftOut};
-pub use transcript::{TranscriptDigest, TranscriptLeftOut};
+pub use outputs::OutputsDigest;
+pub use transcript::TranscriptDigest;
 
 /// How much a judge is shown, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,21 +67,6 @@ pub struct Material {
     pub corpus: Corpus,
 }
 
-/// What a judge was not shown; a part that was shown completely is absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transcript: Option<TranscriptLeftOut>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outputs: Option<OutputsLeftOut>,
-}
-
-impl LeftOut {
-    pub fn is_empty(&self) -> bool {
-        self.transcript.is_none() && self.outputs.is_none()
-    }
-}
-
 impl Material {
     /// Reads and digests. What cannot be read is said in the digest: there is always something to judge.
     pub fn gather(sources: &Sources<'_>, budget: &Budget) -> Self {
@@ -100,11 +85,13 @@ impl Material {
         Self { transcript, outputs, skill, corpus }
     }
 
-    /// What is not shown.
-    pub fn left_out(&self) -> LeftOut {
-        LeftOut {
+    /// What is not shown; nothing when everything is.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        let left_out = LeftOut {
             transcript: self.transcript.left_out.clone(),
             outputs: self.outputs.as_ref().and_then(|digest| digest.left_out.clone()),
-        }
+            ..LeftOut::default()
+        };
+        (left_out != LeftOut::default()).then_some(left_out)
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use skillgauge_format::part::OutputsLeftOut;
 
 use super::Budget;
 use super::blind::Blind;
@@ -36,23 +36,6 @@ pub struct OutputsDigest {
     pub text: String,
     /// What it does not see; none when it sees everything.
     pub left_out: Option<OutputsLeftOut>,
-}
-
-/// What is missing in the digest of outputs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutputsLeftOut {
-    /// Files that the list counts and does not name.
-    pub unlisted: u64,
-    /// How many files there are.
-    pub of_files: u64,
-    /// Text files without their contents.
-    pub not_shown: u64,
-    /// Text files without their middle.
-    pub shortened: u64,
-    /// Files that are not text; only their size is shown.
-    pub binary: u64,
-    /// Bytes of text that are missing.
-    pub bytes: u64,
 }
 
 struct Found {

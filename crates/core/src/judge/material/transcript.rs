@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use skillgauge_format::part::TranscriptLeftOut;
 use skillgauge_format::transcript::{
     ErrorLevel, Event, EventKind, FileChangeKind, Outcome, SkillState, ToolStatus, Transcript,
 };
@@ -31,25 +31,6 @@ pub struct TranscriptDigest {
     pub text: String,
     /// What it does not see; none when it sees everything.
     pub left_out: Option<TranscriptLeftOut>,
-}
-
-/// What is missing in the digest of a transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TranscriptLeftOut {
-    pub events: u64,
-    pub of_events: u64,
-    /// Events that are shown without their middle.
-    pub shortened: u64,
-    /// Bytes of text in all that is missing.
-    pub bytes: u64,
-    /// Bytes that the transcript itself lacks: they were left out when the run was recorded.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub never_recorded: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl TranscriptDigest {
@@ -87,7 +68,7 @@ pub(super) fn digest(
     let total: usize = entries.iter().map(|entry| entry.text.len() + 1).sum();
     let mut left_out = TranscriptLeftOut {
         of_events: entries.len() as u64,
-        never_recorded: transcript.end.cut.map_or(0, |cut| cut.bytes),
+        never_recorded: transcript.end.cut.map(|cut| cut.bytes).filter(|&bytes| bytes > 0),
         ..TranscriptLeftOut::default()
     };
     let mut text = begin;
@@ -102,7 +83,7 @@ pub(super) fn digest(
         write_kept(&entries, &shown, &kept, &mut text, &mut left_out);
     }
     text.push_str(&end);
-    let is_complete = left_out.bytes == 0 && left_out.never_recorded == 0;
+    let is_complete = left_out.bytes == 0 && left_out.never_recorded.is_none();
     TranscriptDigest { text, left_out: (!is_complete).then_some(left_out) }
 }
 
