@@ -63,7 +63,7 @@ fn judge(log: &str, judge: &str) -> String {
     )
 }
 
-const IMPROVE: [&str; 10] = [
+pub(crate) const IMPROVE: [&str; 10] = [
     "improve",
     "greeter",
     "--agent",

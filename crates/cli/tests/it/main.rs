@@ -42,6 +42,7 @@ mod standing;
 mod transcript;
 mod trigger;
 mod tune;
+mod typed_files;
 mod validate;
 mod validate_fix;
 mod validate_formats;

@@ -20,7 +20,7 @@ fn skill(project: &Project, name: &str, words: &str, queries: &[(&str, bool)]) {
 }
 
 /// Two skills; both descriptions have the word w2, and the first one takes what the second wants.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let project = Project::new();
     skill(
         &project,

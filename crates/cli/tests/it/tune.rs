@@ -21,7 +21,7 @@ fn queries() -> Vec<(String, bool)> {
     positive.chain(negative).collect()
 }
 
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let project = Project::new();
     let set: Vec<Value> = (queries().into_iter())
         .map(|(query, label)| json!({"query": query, "should_trigger": label}))
@@ -36,7 +36,7 @@ fn project() -> Project {
     project
 }
 
-const TUNE: [&str; 10] = [
+pub(crate) const TUNE: [&str; 10] = [
     "tune",
     "table-report",
     "--agent",
