@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use skillgauge_core::finding::Level;
-use skillgauge_core::suite_lint::{Examined, LintFinding};
+use skillgauge_core::suite_lint::{ExaminationResult, LintFinding};
 use skillgauge_format::Suite;
 
 use crate::Printer;
@@ -15,15 +15,15 @@ const BAD_CHECK: &str = "bad-check";
 const MISSING_INPUT: &str = "missing-input";
 
 /// Says what the author should look at all the same.
-pub(crate) fn say_warnings(path: &Path, examined: &Examined, printer: &Printer) {
+pub(crate) fn say_warnings(path: &Path, examined: &ExaminationResult, printer: &Printer) {
     for finding in examined.findings.iter().filter(|finding| finding.level == Level::Warning) {
         printer.say(&format!("warning: {}", line(path, finding)));
     }
 }
 
 /// The suite, or everything that stands against it at once.
-pub(crate) fn usable(path: &Path, examined: Examined) -> Result<Suite, CommandError> {
-    let Examined { suite, findings, omitted } = examined;
+pub(crate) fn usable(path: &Path, examined: ExaminationResult) -> Result<Suite, CommandError> {
+    let ExaminationResult { suite, findings, omitted } = examined;
     if let Some(suite) = suite {
         return Ok(suite);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use skillgauge_core::finding::Level;
 use skillgauge_core::output::{Paths, lint};
 use skillgauge_core::profile::Strictness;
-use skillgauge_core::suite_lint::{self, LintError, LintRequest, Linted, Reference};
+use skillgauge_core::suite_lint::{self, LintError, LintOutcome, LintRequest, Reference};
 use skillgauge_core::text::chain;
 use skillgauge_run::check::Scripts;
 use tokio::runtime::Handle;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &LintEvalsArgs, printer: &Printer) -> Outcome {
     Ok(conclude(args, &linted))
 }
 
-fn lint(args: &LintEvalsArgs, reference: Option<Reference<'_>>) -> Result<Linted, LintError> {
+fn lint(args: &LintEvalsArgs, reference: Option<Reference<'_>>) -> Result<LintOutcome, LintError> {
     suite_lint::lint(&LintRequest {
         skill: &args.skill,
         evals: args.evals.as_deref(),
@@ -52,7 +52,7 @@ async fn try_references(
     args: LintEvalsArgs,
     folder: PathBuf,
     session: &Session,
-) -> Result<Linted, LintError> {
+) -> Result<LintOutcome, LintError> {
     let (guard, environment) = (session.guard().clone(), session.environment().clone());
     let scripts = Scripts::new(guard, environment, session.cancel.clone()).on(Handle::current());
     let scratch = session.scratch().to_owned();
@@ -64,7 +64,7 @@ async fn try_references(
     work.await.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))
 }
 
-fn rendered(format: LintFormat, linted: &Linted, printer: &Printer) -> String {
+fn rendered(format: LintFormat, linted: &LintOutcome, printer: &Printer) -> String {
     let paths = || Paths::new(std::env::current_dir().unwrap_or_default(), &[]);
     match format {
         LintFormat::Text => lint::text(linted, printer.style()),
@@ -73,7 +73,7 @@ fn rendered(format: LintFormat, linted: &Linted, printer: &Printer) -> String {
     }
 }
 
-fn conclude(args: &LintEvalsArgs, linted: &Linted) -> ExitCode {
+fn conclude(args: &LintEvalsArgs, linted: &LintOutcome) -> ExitCode {
     let counts = |level: Level| level == Level::Error || args.strict;
     if linted.findings.iter().any(|finding| counts(finding.level)) || linted.omitted > 0 {
         ExitCode::Failure

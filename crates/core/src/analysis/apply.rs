@@ -6,7 +6,7 @@ use std::path::Path;
 use skillgauge_format::cases::Suggestion;
 
 use super::SkillFiles;
-use super::locate::{Misplaced, locate};
+use super::locate::{PlacementError, locate};
 use crate::skill::{Document, SKILL_MD};
 use crate::workspace::{WorkspaceError, write_atomically};
 
@@ -72,9 +72,11 @@ fn apply_one(files: &mut SkillFiles, suggestion: &Suggestion) -> Result<String, 
     let found = locate(files, named, &suggestion.before, &suggestion.after);
     let file = found.map_err(|misplaced| match misplaced {
         // These two were held to the files when the analysis was made; so the files were changed since.
-        Misplaced::Nowhere => "`before` is not in the skill any more".to_owned(),
-        Misplaced::Ambiguous { file, count } => format!("`before` is in {file} {count} times now"),
-        Misplaced::Empty | Misplaced::NoChange => misplaced.to_string(),
+        PlacementError::Nowhere => "`before` is not in the skill any more".to_owned(),
+        PlacementError::Ambiguous { file, count } => {
+            format!("`before` is in {file} {count} times now")
+        }
+        PlacementError::Empty | PlacementError::NoChange => misplaced.to_string(),
     })?;
     let text = files.texts.get(&file).map(String::as_str).unwrap_or_default();
     let changed = text.replacen(&suggestion.before, &suggestion.after, 1);

@@ -31,7 +31,7 @@ pub struct SuggestionAnswer {
 
 /// Why a suggestion cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misplaced {
+pub enum PlacementError {
     /// There is nothing to look for.
     Empty,
     NoChange,
@@ -44,7 +44,7 @@ pub enum Misplaced {
     },
 }
 
-impl fmt::Display for Misplaced {
+impl fmt::Display for PlacementError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => {
@@ -66,7 +66,7 @@ impl fmt::Display for Misplaced {
 pub struct Sorted {
     /// With the file that each is about.
     pub kept: Vec<Suggestion>,
-    pub misplaced: Vec<(SuggestionAnswer, Misplaced)>,
+    pub misplaced: Vec<(SuggestionAnswer, PlacementError)>,
 }
 
 /// Sorts suggestions by whether their passage is really in the files.
@@ -87,22 +87,22 @@ pub(super) fn locate(
     file: &str,
     before: &str,
     after: &str,
-) -> Result<String, Misplaced> {
+) -> Result<String, PlacementError> {
     if before.trim().is_empty() {
-        return Err(Misplaced::Empty);
+        return Err(PlacementError::Empty);
     }
     if before == after {
-        return Err(Misplaced::NoChange);
+        return Err(PlacementError::NoChange);
     }
     let count = |text: &String| text.matches(before).count();
     let name = file.trim_start_matches("./");
     let named = files.texts.get_key_value(name).filter(|(_, text)| count(text) > 0);
     let mut holding = files.texts.iter().filter(|(_, text)| count(text) > 0);
     let only = || holding.next().filter(|_| holding.next().is_none());
-    let Some((name, text)) = named.or_else(only) else { return Err(Misplaced::Nowhere) };
+    let Some((name, text)) = named.or_else(only) else { return Err(PlacementError::Nowhere) };
     match count(text) {
         1 => Ok(name.clone()),
-        count => Err(Misplaced::Ambiguous { file: name.clone(), count }),
+        count => Err(PlacementError::Ambiguous { file: name.clone(), count }),
     }
 }
 
@@ -135,13 +135,13 @@ mod tests {
         assert_eq!(find("SKILL.md", "one").unwrap(), "SKILL.md");
         assert_eq!(find("./SKILL.md", "one\ntwo").unwrap(), "SKILL.md");
         assert_eq!(find("wrong.md", "three").unwrap(), "docs/a.md");
-        assert_eq!(find("SKILL.md", "four"), Err(Misplaced::Nowhere));
-        assert_eq!(find("SKILL.md", "One"), Err(Misplaced::Nowhere));
+        assert_eq!(find("SKILL.md", "four"), Err(PlacementError::Nowhere));
+        assert_eq!(find("SKILL.md", "One"), Err(PlacementError::Nowhere));
         assert_eq!(
             find("SKILL.md", "two"),
-            Err(Misplaced::Ambiguous { file: "SKILL.md".into(), count: 2 })
+            Err(PlacementError::Ambiguous { file: "SKILL.md".into(), count: 2 })
         );
-        assert_eq!(find("SKILL.md", " "), Err(Misplaced::Empty));
-        assert_eq!(locate(&files(), "SKILL.md", "one", "one"), Err(Misplaced::NoChange));
+        assert_eq!(find("SKILL.md", " "), Err(PlacementError::Empty));
+        assert_eq!(locate(&files(), "SKILL.md", "one", "one"), Err(PlacementError::NoChange));
     }
 }

@@ -14,5 +14,5 @@ mod question;
 
 pub use apply::{Application, Applied, plan, write};
 pub use files::SkillFiles;
-pub use locate::{AnalysisAnswer, Misplaced, Sorted, SuggestionAnswer, sort};
+pub use locate::{AnalysisAnswer, PlacementError, Sorted, SuggestionAnswer, sort};
 pub use question::{AnalysisSubject, ComparedCase, question};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
 use super::SkillFiles;
-use super::locate::{Misplaced, SuggestionAnswer};
+use super::locate::{PlacementError, SuggestionAnswer};
 use crate::judge::material::Fence;
 use crate::judge::question::{Question, QuestionError};
 use crate::judge::template::{Rendered, Template, TemplateKind};
@@ -58,7 +58,7 @@ struct Context<'c> {
 /// Asks for an analysis, or for corrections of suggestions that could not be used.
 pub fn question(
     subject: &AnalysisSubject<'_>,
-    misplaced: &[(SuggestionAnswer, Misplaced)],
+    misplaced: &[(SuggestionAnswer, PlacementError)],
     seed: u64,
 ) -> Result<Question, QuestionError> {
     let template = Template::built_in(TemplateKind::Analyze)?;
@@ -107,7 +107,7 @@ fn files(files: &SkillFiles) -> String {
     out
 }
 
-fn problems(misplaced: &[(SuggestionAnswer, Misplaced)]) -> String {
+fn problems(misplaced: &[(SuggestionAnswer, PlacementError)]) -> String {
     let mut out = String::new();
     for (suggestion, reason) in misplaced {
         let _ = writeln!(
@@ -169,7 +169,7 @@ mod tests {
         let first = question(&subject, &[], 1).unwrap();
         insta::assert_snapshot!(first.user);
         let bad = SuggestionAnswer { before: "x".into(), ..SuggestionAnswer::default() };
-        let second = question(&subject, &[(bad, Misplaced::Nowhere)], 1).unwrap();
+        let second = question(&subject, &[(bad, PlacementError::Nowhere)], 1).unwrap();
         assert!(second.user.contains("# Put these right") && second.user.contains("in no file"));
     }
 }

@@ -26,7 +26,7 @@ pub struct Decision {
 
 /// What is written about one case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Concluded {
+pub struct ComparisonFiles {
     pub comparison: Comparison,
     pub key: ComparisonKey,
 }
@@ -60,7 +60,7 @@ impl Decision {
         pair: &CasePair,
         versions: [VersionNumber; 2],
         comparator: &str,
-    ) -> Option<Concluded> {
+    ) -> Option<ComparisonFiles> {
         if self.next_order().is_some() {
             return None;
         }
@@ -76,7 +76,7 @@ impl Decision {
             scores: deciding.scores.clone(),
             extra: Extra::new(),
         };
-        Some(Concluded { comparison, key: self.key(pair, versions, comparator) })
+        Some(ComparisonFiles { comparison, key: self.key(pair, versions, comparator) })
     }
 
     fn key(
@@ -149,7 +149,7 @@ mod tests {
         CasePair { case: "c".into(), prompt: "Do it.".into(), runs: [run(1), run(2)] }
     }
 
-    fn decide(winners: &[Label]) -> (Decision, Option<Concluded>) {
+    fn decide(winners: &[Label]) -> (Decision, Option<ComparisonFiles>) {
         let mut decision = Decision::new(Draw::new(7, "c"));
         for (index, winner) in winners.iter().enumerate() {
             assert!(decision.next_order().is_some());
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn both_files_are_sound_and_only_the_key_tells_versions() {
-        let Concluded { comparison, key } = decide(&[Label::A, Label::A]).1.unwrap();
+        let ComparisonFiles { comparison, key } = decide(&[Label::A, Label::A]).1.unwrap();
         let text = write::to_text(&comparison).unwrap();
         assert_eq!(read::<Comparison>(text.as_bytes()).unwrap().warnings.iter().count(), 0);
         for telling in ["v0", "v1", "iteration", "seed"] {

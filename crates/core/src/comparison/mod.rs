@@ -18,7 +18,7 @@ mod store;
 mod verdict;
 
 pub use blinding::Blinding;
-pub use decision::{ComparatorAnswer, Concluded, Decision};
+pub use decision::{ComparatorAnswer, ComparisonFiles, Decision};
 pub use draw::Draw;
 pub use pairs::{CasePair, ComparedRun, Maker, Pairs, StoredRuns, Task, pairs};
 pub use question::question;

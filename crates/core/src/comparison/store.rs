@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use skillgauge_format::cases::{Analysis, Comparison, ComparisonKey};
 use skillgauge_format::{Format, LIMITS, read};
 
-use super::Concluded;
+use super::ComparisonFiles;
 use crate::version::VersionNumber;
 use crate::workspace::{Workspace, WorkspaceError, write_json};
 
@@ -20,7 +20,7 @@ pub struct ComparisonStore {
 pub struct StoredComparison {
     pub case: String,
     /// What the comparator found, and which version was which.
-    pub files: Concluded,
+    pub files: ComparisonFiles,
 }
 
 impl ComparisonStore {
@@ -54,7 +54,7 @@ impl ComparisonStore {
     /// The comparison of a case; none when there is none, or none that can be read.
     pub fn load(&self, case: &str) -> Option<StoredComparison> {
         let folder = self.root.join(case);
-        let files = Concluded {
+        let files = ComparisonFiles {
             comparison: file::<Comparison>(&folder.join("comparison.json"))?,
             key: file::<ComparisonKey>(&folder.join("comparison_key.json"))?,
         };
@@ -71,7 +71,7 @@ impl ComparisonStore {
     }
 
     /// Keeps the comparison of a case. The key goes first: a comparison without one could not be read.
-    pub fn save(&self, case: &str, files: &Concluded) -> Result<(), WorkspaceError> {
+    pub fn save(&self, case: &str, files: &ComparisonFiles) -> Result<(), WorkspaceError> {
         let folder = self.root.join(case);
         self.make_folder(&folder)?;
         write_json(&folder.join("comparison_key.json"), &files.key)?;

@@ -11,12 +11,12 @@ use super::place::{Region, from_working_folder};
 use super::snippet::{Drawing, draw};
 use super::{Paths, Style};
 use crate::finding::Level;
-use crate::suite_lint::{LintFinding, Linted, LintedFile};
+use crate::suite_lint::{LintFile, LintFinding, LintOutcome};
 use crate::text::plural;
 use crate::text::printable;
 
 /// Each finding with the line that it is about, and a summary.
-pub fn text(linted: &Linted, style: Style) -> String {
+pub fn text(linted: &LintOutcome, style: Style) -> String {
     let mut out = String::new();
     for finding in &linted.findings {
         out.push_str(&drawn(finding, &linted.files[finding.file], style));
@@ -35,7 +35,7 @@ pub fn text(linted: &Linted, style: Style) -> String {
 }
 
 /// `12 cases, 20 queries: 1 error, 2 warnings`.
-fn summary(linted: &Linted) -> String {
+fn summary(linted: &LintOutcome) -> String {
     let what = match (linted.cases, linted.queries) {
         (cases, 0) => plural(cases, "case"),
         (0, queries) => queries_of(queries),
@@ -56,7 +56,7 @@ fn queries_of(count: usize) -> String {
     if count == 1 { "1 query".to_owned() } else { format!("{count} queries") }
 }
 
-fn drawn(finding: &LintFinding, file: &LintedFile, style: Style) -> String {
+fn drawn(finding: &LintFinding, file: &LintFile, style: Style) -> String {
     // Bytes that are not text cannot be shown.
     let place = str::from_utf8(&file.text).ok().map(|text| (text, finding.span));
     let path = match place {
@@ -76,8 +76,8 @@ fn drawn(finding: &LintFinding, file: &LintedFile, style: Style) -> String {
 }
 
 /// A [`LintReport`].
-pub fn json(linted: &Linted, paths: &Paths) -> String {
-    let shown = |file: &LintedFile| from_working_folder(paths, &file.path);
+pub fn json(linted: &LintOutcome, paths: &Paths) -> String {
+    let shown = |file: &LintFile| from_working_folder(paths, &file.path);
     let findings = linted.findings.iter().map(|finding| ReportedLint {
         file: shown(&linted.files[finding.file]),
         code: finding.code.to_owned(),
@@ -115,7 +115,7 @@ fn count(number: usize) -> u64 {
 }
 
 /// One workflow command for each finding, and a summary.
-pub fn github(linted: &Linted, paths: &Paths) -> String {
+pub fn github(linted: &LintOutcome, paths: &Paths) -> String {
     let mut out = String::new();
     for finding in &linted.findings {
         let file = &linted.files[finding.file];

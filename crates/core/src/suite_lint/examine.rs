@@ -26,7 +26,7 @@ pub struct Examination<'r> {
 }
 
 #[derive(Debug)]
-pub struct Examined {
+pub struct ExaminationResult {
     /// The suite, if nothing stands against it.
     pub suite: Option<Suite>,
     /// Errors and warnings, in the order of the file.
@@ -36,7 +36,7 @@ pub struct Examined {
 }
 
 /// Reads a suite and looks for everything that would end its use later.
-pub fn examine(request: &Examination<'_>) -> Examined {
+pub fn examine(request: &Examination<'_>) -> ExaminationResult {
     let mut report = Report::new(request.text, Strictness::Normal);
     let read = Suite::read(request.text);
     if let Ok(document) = json::parse(request.text) {
@@ -52,5 +52,5 @@ pub fn examine(request: &Examination<'_>) -> Examined {
     report.add_problems(&problems(read));
     let (findings, omitted) = report.finish(0);
     let is_sound = findings.iter().all(|finding| finding.level != Level::Error);
-    Examined { suite: suite.filter(|_| is_sound), findings, omitted }
+    ExaminationResult { suite: suite.filter(|_| is_sound), findings, omitted }
 }

@@ -27,15 +27,15 @@ pub struct LintFinding {
 
 /// A file that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LintedFile {
+pub struct LintFile {
     /// As it was given or found.
     pub path: PathBuf,
     pub text: Vec<u8>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Linted {
-    pub files: Vec<LintedFile>,
+pub struct LintOutcome {
+    pub files: Vec<LintFile>,
     /// The findings, by file and place.
     pub findings: Vec<LintFinding>,
     /// How many more there are than were kept.
@@ -48,7 +48,7 @@ pub struct Linted {
     pub notes: Vec<String>,
 }
 
-impl Linted {
+impl LintOutcome {
     /// How many findings of that level were kept.
     pub fn count(&self, level: Level) -> usize {
         self.findings.iter().filter(|finding| finding.level == level).count()

@@ -32,8 +32,8 @@ use skillgauge_format::json::{self, LIMITS};
 use skillgauge_format::trigger::TriggerSet;
 use skillgauge_format::{Kind, Problems, ReadError, Suite, read};
 
-pub use examine::{Examination, Examined, examine};
-pub use finding::{LintFinding, Linted, LintedFile};
+pub use examine::{Examination, ExaminationResult, examine};
+pub use finding::{LintFile, LintFinding, LintOutcome};
 pub use rule::{LintGroup, LintRule};
 pub use table::{lint_rule_named, lint_rules, suggest_lint_rule};
 
@@ -136,7 +136,7 @@ impl SkillFacts {
 }
 
 /// Looks at the suite and the trigger set of a skill.
-pub fn lint(request: &LintRequest<'_>) -> Result<Linted, LintError> {
+pub fn lint(request: &LintRequest<'_>) -> Result<LintOutcome, LintError> {
     if !request.skill.is_dir() {
         return Err(LintError::NoFolder { path: request.skill.to_owned() });
     }
@@ -146,7 +146,7 @@ pub fn lint(request: &LintRequest<'_>) -> Result<Linted, LintError> {
         return Err(LintError::Nothing { skill: request.skill.to_owned() });
     }
     let facts = SkillFacts::read(request.skill);
-    let mut linted = Linted::default();
+    let mut linted = LintOutcome::default();
     for (path, text, wanted) in [
         evals.map(|(path, text)| (path, text, Wanted::Suite)),
         triggers.map(|(path, text)| (path, text, Wanted::Triggers)),
@@ -173,7 +173,7 @@ fn lint_file(
     wanted: Wanted,
     facts: &SkillFacts,
     request: &LintRequest<'_>,
-    linted: &mut Linted,
+    linted: &mut LintOutcome,
 ) -> Result<(), LintError> {
     let mut report = Report::new(&text, request.strictness);
     if let Ok(document) = json::parse(&text) {
@@ -209,7 +209,7 @@ fn lint_file(
     let (findings, omitted) = report.finish(linted.files.len());
     linted.findings.extend(findings);
     linted.omitted += omitted;
-    linted.files.push(LintedFile { path, text });
+    linted.files.push(LintFile { path, text });
     Ok(())
 }
 

@@ -55,7 +55,7 @@ pub(super) fn check(
     let mut folders = list(reference.folder).map_err(folder_error)?;
     let scratch = PrivateFolder::new(reference.scratch, "answer-").map_err(folder_error)?;
     let mut trial =
-        Trial { reference, facts, scratch: scratch.path(), untried: Untried::default() };
+        Trial { reference, facts, scratch: scratch.path(), untried: TrialGaps::default() };
     for (case, view) in suite.cases().zip(&view.cases) {
         let id = case.id();
         let there = folders.iter().position(|name| *name == id);
@@ -99,13 +99,13 @@ fn list(folder: &Path) -> std::io::Result<Vec<String>> {
 
 /// What could not be decided without a judge, a transcript or a shell.
 #[derive(Default)]
-struct Untried {
+struct TrialGaps {
     judged: Vec<String>,
     transcript: usize,
     scripts: usize,
 }
 
-impl Untried {
+impl TrialGaps {
     fn notes(self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.judged.is_empty() {
@@ -138,7 +138,7 @@ struct Trial<'t> {
     reference: &'t Reference<'t>,
     facts: &'t SkillFacts,
     scratch: &'t Path,
-    untried: Untried,
+    untried: TrialGaps,
 }
 
 impl Trial<'_> {
@@ -320,7 +320,7 @@ pub(super) fn passes_empty(case: &Case<'_>) -> Result<bool, CheckError> {
         reference: &reference,
         facts: &facts,
         scratch: &folder,
-        untried: Untried::default(),
+        untried: TrialGaps::default(),
     };
     let checks = compile(case).unwrap();
     Ok(trial.evaluate_empty(&checks)?.iter().all(|result| result.passed))

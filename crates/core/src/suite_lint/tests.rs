@@ -29,11 +29,11 @@ impl Bench {
         self
     }
 
-    fn lint(&self) -> Linted {
+    fn lint(&self) -> LintOutcome {
         self.lint_with(None, Strictness::Normal)
     }
 
-    fn lint_with(&self, scripts: Option<&dyn ScriptRunner>, strictness: Strictness) -> Linted {
+    fn lint_with(&self, scripts: Option<&dyn ScriptRunner>, strictness: Strictness) -> LintOutcome {
         let skill = self.folder.path().join("demo-skill");
         let folder = self.folder.path().join("reference");
         let scratch = self.folder.path();
@@ -43,7 +43,7 @@ impl Bench {
     }
 }
 
-fn codes(linted: &Linted) -> BTreeSet<&'static str> {
+fn codes(linted: &LintOutcome) -> BTreeSet<&'static str> {
     linted.findings.iter().map(|finding| finding.code).collect()
 }
 

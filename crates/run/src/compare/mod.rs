@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skillgauge_core::comparison::{
-    Blinding, CasePair, ComparatorAnswer, ComparisonStore, Concluded, Decision, Draw, question,
-    show,
+    Blinding, CasePair, ComparatorAnswer, ComparisonFiles, ComparisonStore, Decision, Draw,
+    question, show,
 };
 use skillgauge_core::version::VersionNumber;
 use skillgauge_format::cases::Label;
@@ -40,7 +40,7 @@ pub struct Comparator {
 pub struct ComparedCase {
     pub case: String,
     /// The files; or why there are none.
-    pub result: Result<Concluded, String>,
+    pub result: Result<ComparisonFiles, String>,
     /// Whether they were there already, from the same runs and the same comparator.
     pub is_kept: bool,
 }
@@ -130,7 +130,7 @@ impl Shared {
     }
 
     /// A comparison of the same runs with the same draw by the same comparator.
-    fn kept(&self, pair: &CasePair, decision: &Decision) -> Option<Concluded> {
+    fn kept(&self, pair: &CasePair, decision: &Decision) -> Option<ComparisonFiles> {
         let found = self.store.load(&pair.case)?.files;
         let is_same = found.key.seed == self.comparator.seed
             && found.key.runs.as_ref() == Some(&decision.runs(pair))
@@ -138,7 +138,11 @@ impl Shared {
         is_same.then_some(found)
     }
 
-    async fn ask(&self, pair: &CasePair, mut decision: Decision) -> Result<Concluded, Unanswered> {
+    async fn ask(
+        &self,
+        pair: &CasePair,
+        mut decision: Decision,
+    ) -> Result<ComparisonFiles, Unanswered> {
         let draw = Draw::new(self.comparator.seed, &pair.case);
         // Only bounded amounts are read, so this may happen between two waits.
         let [a, b] = [Label::A, Label::B]

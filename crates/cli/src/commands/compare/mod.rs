@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use skillgauge_core::comparison::{
-    Blinding, ComparisonStore, Concluded, Overall, Pairs, StoredRuns, overall,
+    Blinding, ComparisonFiles, ComparisonStore, Overall, Pairs, StoredRuns, overall,
 };
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_format::evals::DifferenceVerdict;
@@ -123,7 +123,7 @@ fn command(args: &CompareArgs, [old, new]: [VersionNumber; 2]) -> String {
     format!("skillgauge compare {} {old} {new} --run{judge}", args.pair.skill.display())
 }
 
-fn decided(done: &[ComparedCase]) -> impl Iterator<Item = (&ComparedCase, &Concluded)> {
+fn decided(done: &[ComparedCase]) -> impl Iterator<Item = (&ComparedCase, &ComparisonFiles)> {
     done.iter().filter_map(|case| Some((case, case.result.as_ref().ok()?)))
 }
 
@@ -147,7 +147,7 @@ fn report(
     output.write(printer, |format| match format {
         PlainFormat::Text => Ok(text(done, &overall)),
         PlainFormat::Json => {
-            let shown = |(case, files): (&ComparedCase, &Concluded)| {
+            let shown = |(case, files): (&ComparedCase, &ComparisonFiles)| {
                 json!({
                     "case": case.case,
                     "winner": files.key.version(files.comparison.winner),
