@@ -3,11 +3,7 @@
 //! One form for all: two spaces of indent, keys in the seeds' order (the order of the fields of our types), then what
 //! we do not know in the order in which it was read, a final newline. Where the text goes is the caller's business.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
-use serde_json::Serializer;
-use serde_json::ser::Formatter;
 
 use crate::json::Number;
 
@@ -36,97 +32,7 @@ pub fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, WriteError> {
 
 /// Appends the text of a value inside of a file: no final newline.
 pub fn append<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), WriteError> {
-    Ok(value.serialize(&mut Serializer::with_formatter(bytes, Indented::default()))?)
-}
-
-/// A line break, and the spaces of twenty levels.
-const LINE: &[u8; 41] = b"\n                                        ";
-
-/// Two spaces for each level. serde_json has the same, but writes each level by itself, which takes a sixth of all
-/// instructions for the runs of a benchmark.
-#[derive(Default)]
-struct Indented {
-    depth: usize,
-    has_value: bool,
-}
-
-impl Indented {
-    fn line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
-        let spaces = 2 * self.depth;
-        match LINE.get(..=spaces) {
-            Some(line) => writer.write_all(line),
-            None => writer.write_all(format!("\n{:spaces$}", "").as_bytes()),
-        }
-    }
-
-    fn begin<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth += 1;
-        self.has_value = false;
-        writer.write_all(bracket)
-    }
-
-    fn end<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth -= 1;
-        if self.has_value {
-            self.line(writer)?;
-        }
-        writer.write_all(bracket)
-    }
-
-    fn next<W: ?Sized + Write>(&self, writer: &mut W, is_first: bool) -> io::Result<()> {
-        if !is_first {
-            writer.write_all(b",")?;
-        }
-        self.line(writer)
-    }
-}
-
-impl Formatter for Indented {
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.begin(writer, b"[")
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.end(writer, b"]")
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        is_first: bool,
-    ) -> io::Result<()> {
-        self.next(writer, is_first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.has_value = true;
-        Ok(())
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.begin(writer, b"{")
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.end(writer, b"}")
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        is_first: bool,
-    ) -> io::Result<()> {
-        self.next(writer, is_first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.has_value = true;
-        Ok(())
-    }
+    Ok(serde_json::to_writer_pretty(bytes, value)?)
 }
 
 /// Rounds to 4 decimals, as rates are written.
@@ -217,24 +123,6 @@ mod tests {
     fn a_rate_of_nothing_is_zero() {
         assert_eq!(rate(0, 0), Number::Float(0.0));
         assert_eq!(rate(5, 6), Number::Float(0.8333));
-    }
-
-    #[test]
-    fn values_are_written_as_serde_json_writes_them_at_any_depth() {
-        use serde_json::{Value, json};
-        let mut value =
-            json!({"a": [], "b": {}, "c": [[{}], [1, "\u{1}\"", null]], "d": {"e": {"f": 0.1}}});
-        for _ in 0..15 {
-            value = json!([value, {"g": value}]);
-            if value.to_string().len() > 100_000 {
-                value = json!([[], value[0]]);
-            }
-            let text = str::from_utf8(&to_bytes(&value).unwrap()).unwrap().to_owned();
-            assert_eq!(text, serde_json::to_string_pretty(&value).unwrap());
-        }
-        let deep = (0..50).fold(Value::Null, |inner, _| json!({"deeper": [inner]}));
-        let text = to_text(&deep).unwrap();
-        assert_eq!(text.trim_end(), serde_json::to_string_pretty(&deep).unwrap());
     }
 
     #[test]

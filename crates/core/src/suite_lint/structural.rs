@@ -1,8 +1,6 @@
 //! Rules for structural checks: ones that cannot fail, cases that pass when nothing is done, checks there twice, checks
 //! that cannot be carried out.
 
-use serde::Deserialize as _;
-use serde_json::Value as Json;
 use skillgauge_format::evals::{CheckType, Operator};
 use skillgauge_format::json::{Node, Number};
 
