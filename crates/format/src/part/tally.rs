@@ -1,8 +1,9 @@
 //! Expectations that were graded, and how many of them passed.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::json::Number;
+use crate::json::{Number, from_value};
 use crate::part::{EvalId, Quote, Votes};
 use crate::problem::{At, MeaningIssue, Report};
 use crate::rule;
@@ -54,6 +55,22 @@ pub struct GradedExpectation {
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+impl GradedExpectation {
+    /// The verdict of whichever tool. Where a field of ours is something else there, all but the verdict itself is kept as
+    /// fields that nobody knows; without a text and a verdict there is none.
+    pub fn of_any_tool(value: Value) -> Option<Self> {
+        if let Ok(found) = from_value::<_, serde_json::Error>(&value) {
+            return Some(found);
+        }
+        let Value::Object(mut extra) = value else { return None };
+        let text = extra.shift_remove("text")?.as_str()?.to_owned();
+        let passed = extra.shift_remove("passed")?.as_bool()?;
+        let evidence = extra.shift_remove("evidence");
+        let evidence = evidence.and_then(|evidence| evidence.as_str().map(str::to_owned));
+        Some(Self { text, passed, evidence, extra, ..Self::default() })
+    }
 }
 
 /// How many expectations passed.
@@ -108,5 +125,26 @@ pub(crate) fn check(tally: &At<'_>, report: &mut Report<'_>) {
             derived,
         };
         report.add(&rate, issue);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_verdict_of_another_tool_keeps_its_own_fields() {
+        let ours = json!({"text": "a", "passed": true, "id": "S1", "critical": true, "own": 1});
+        let found = GradedExpectation::of_any_tool(ours.clone()).unwrap();
+        assert_eq!((found.critical, found.extra.len()), (Some(true), 1));
+        assert_eq!(json!(found), ours);
+        let other =
+            json!({"text": "a", "passed": true, "evidence": "e", "votes": "two", "id": "S1"});
+        let found = GradedExpectation::of_any_tool(other.clone()).unwrap();
+        assert_eq!((found.evidence.as_deref(), found.id.as_ref()), (Some("e"), None));
+        assert_eq!(json!(found), other);
+        assert_eq!(GradedExpectation::of_any_tool(json!({"text": "a", "votes": 1})), None);
     }
 }
