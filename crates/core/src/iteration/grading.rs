@@ -245,7 +245,8 @@ fn nearest(stated: f64, computed: f64) -> f64 {
 fn expectation(item: &Node<'_>) -> Option<GradedExpectation> {
     let mut value = item.to_value();
     let members = value.as_object_mut()?;
-    let other_name = ["assertion", "expectation"].into_iter().find(|name| members.contains_key(*name));
+    let other_name =
+        ["assertion", "expectation"].into_iter().find(|name| members.contains_key(*name));
     if !members.contains_key("text")
         && let Some(text) = other_name.and_then(|name| members.shift_remove(name))
     {

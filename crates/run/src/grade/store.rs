@@ -18,10 +18,9 @@ use skillgauge_format::evals::{
     EvalFeedback, EvalSuggestion, EvalsGrading, RubricSummary, Timing, UserNotesSummary,
 };
 use skillgauge_format::part::{Configuration, GradedExpectation, Tally, Votes};
-use skillgauge_format::{Extra, Number, ReadError, read};
+use skillgauge_format::{Number, ReadError, read};
 
 use super::GradingFile;
-
 
 /// Writes a grading into the folder of its run; one of a `cases` suite also to where the seed wants it, if it is about the
 /// skill itself and not about a baseline.
