@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use serde::Deserialize as _;
 use skillgauge_core::iteration::Problem;
 use skillgauge_format::{Kind, json};
 
@@ -57,15 +56,18 @@ impl Triggering {
         let (root, name) = (&document.root, file.to_owned());
         match Kind::detect(root) {
             Some(Kind::TriggerReport) => {
-                let report = TriggerReport::deserialize(root).map_err(|error| error.to_string())?;
+                let report =
+                    root.deserialize::<TriggerReport>().map_err(|error| error.to_string())?;
                 self.reports.push((name, report));
             }
             Some(Kind::RouteReport) => {
-                let report = RouteReport::deserialize(root).map_err(|error| error.to_string())?;
+                let report =
+                    root.deserialize::<RouteReport>().map_err(|error| error.to_string())?;
                 self.routes.push((name, report));
             }
             Some(Kind::LoopSummary) => {
-                let summary = LoopSummary::deserialize(root).map_err(|error| error.to_string())?;
+                let summary =
+                    root.deserialize::<LoopSummary>().map_err(|error| error.to_string())?;
                 self.loops.push((name, summary));
             }
             _ => {}

@@ -96,7 +96,8 @@ impl Graded {
             };
         }
         let claims = root.get("claims").map(Node::items).unwrap_or_default();
-        graded.claims = claims.iter().filter_map(|claim| Claim::deserialize(claim).ok()).collect();
+        graded.claims =
+            claims.iter().filter_map(|claim| claim.deserialize::<Claim>().ok()).collect();
         let metrics = root.get("execution_metrics");
         graded.tool_calls = whole(metrics, "total_tool_calls");
         graded.errors = whole(metrics, "errors_encountered");
