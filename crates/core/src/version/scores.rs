@@ -20,7 +20,7 @@ use skillgauge_format::{Number, read};
 use super::history::{hash_of_version, read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
 use crate::iteration::{Case, Iteration, Run};
-use crate::statistics::{Interval, Spread, mean_interval, wilson_of_mean};
+use crate::statistics::{Interval, Spread, wilson_of_mean};
 use crate::workspace::{Workspace, WorkspaceLock};
 
 /// The field of a grading with the hash of the skill's files, evals excluded.
@@ -91,11 +91,6 @@ impl VersionScores {
     pub(super) fn mean(&self) -> Option<f64> {
         let scores: Vec<f64> = self.runs().filter_map(|run| run.score).collect();
         Spread::of(&scores).map(|spread| spread.mean)
-    }
-
-    /// The interval of the mean score over cases; none with fewer than two cases that have scores.
-    pub fn average_interval(&self) -> Option<Interval> {
-        mean_interval(&self.by_case(|run| run.score))
     }
 
     /// Mean share of expectations that passed; none without runs.

@@ -273,10 +273,10 @@ mod tests {
         assert_eq!(show("a.csv", Some(b"a,b\n1,2\n")).rows.unwrap().len(), 2);
         assert_eq!(show("a.pdf", Some(b"%PDF-1.7")).kind, "download");
         assert!(show("a.PNG", Some(b"\x89PNG")).image.unwrap().ends_with("a.PNG"));
-        let lines = show("a.bin", Some(b"\x00\x01abc")).text.unwrap();
+        let dump = show("a.bin", Some(b"\x00\x01abc")).text.unwrap();
         assert!(
-            lines.starts_with("00000000  00 01 61 62 63") && lines.ends_with("..abc\n"),
-            "{lines}"
+            dump.starts_with("00000000  00 01 61 62 63") && dump.ends_with("..abc\n"),
+            "{dump}"
         );
         assert_eq!(show("gone.txt", None).note.as_deref(), Some("the file is gone"));
     }

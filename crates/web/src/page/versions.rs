@@ -43,8 +43,8 @@ pub(crate) fn versions(found: &Versions) -> Value {
     let comparisons = found.comparisons.iter().enumerate();
     let comparisons = comparisons.map(|(index, comparison)| comparison_view(index, comparison));
     let analyses = found.analyses.iter().map(|(file, analysis)| analysis_view(file, analysis));
-    let changed = found.rounds.iter().filter(|round| !round.changes.is_empty());
-    let changes = changed.map(|round| (format!("v{}", round.version), &round.changes));
+    let rounds = found.rounds.iter().filter(|round| !round.changes.is_empty());
+    let changes = rounds.map(|round| (format!("v{}", round.version), &round.changes));
     context! {
         lines => view(lines(overview)),
         table => view(table(overview)),
@@ -170,9 +170,10 @@ fn analysis_view(file: &str, analysis: &Analysis) -> AnalysisView {
     });
     AnalysisView {
         file: file.to_owned(),
-        sentence: match winner == loser {
-            true => format!("{winner} on its own"),
-            false => format!("{winner} against {loser}"),
+        sentence: if winner == loser {
+            format!("{winner} on its own")
+        } else {
+            format!("{winner} against {loser}")
         },
         strengths: analysis.strengths.clone(),
         weaknesses: analysis.weaknesses.clone(),

@@ -138,3 +138,48 @@ fn what_is_no_folder_is_an_error_that_says_what_to_name() {
     let error = report(std::path::Path::new("no-such-folder")).unwrap_err();
     assert!(error.to_string().contains("no-such-folder is not a folder"), "{error}");
 }
+
+/// Whoever makes a workspace must not get files of its reader into a report that is given away.
+#[cfg(unix)]
+#[test]
+fn no_file_of_a_run_is_read_through_a_link() {
+    let fixture = Fixture::full();
+    fixture.json(
+        "outside/grading.json",
+        &json!({
+            "expectations": [{"text": "SECRET", "passed": true, "evidence": "SECRET"}],
+        }),
+    );
+    fixture.write("outside/transcript.jsonl", "SECRET");
+    fixture.write("outside/files/key", "SECRET");
+    let run = fixture.path("iteration-2/eval-1/with_skill/run-1");
+    for (name, target) in [
+        ("grading.json", "grading.json"),
+        ("transcript.jsonl", "transcript.jsonl"),
+        ("outputs", "files"),
+    ] {
+        let place = run.join(name);
+        if place.is_dir() {
+            fs_err::remove_dir_all(&place).unwrap();
+        } else {
+            fs_err::remove_file(&place).unwrap();
+        }
+        std::os::unix::fs::symlink(fixture.path("outside").join(target), place).unwrap();
+    }
+    let html = report(&fixture.root()).unwrap();
+    assert!(!html.contains("SECRET"));
+    assert!(html.contains("links are not followed"));
+}
+
+#[test]
+fn the_history_of_the_skill_creator_is_shown() {
+    let fixture = Fixture::empty();
+    fixture.json("history.json", &json!({"skill_name": "s", "current_best": "v1", "iterations": [
+        {"version": "v0", "parent": null, "expectation_pass_rate": 0.65, "grading_result": "baseline"},
+        {"version": "v1", "parent": "v0", "expectation_pass_rate": 0.85, "grading_result": "won"},
+    ]}));
+    let html = report(&fixture.root()).unwrap();
+    for words in ["v1 (current)", "85 %", "65 %", "baseline"] {
+        assert!(html.contains(words), "{words}");
+    }
+}

@@ -33,10 +33,8 @@ fn agree(made: &Made) {
 
     // Where nothing was measured, there is a sentence in the place of the table.
     let is_measured = benchmark["runs"].as_array().is_some_and(|runs| !runs.is_empty());
-    let numbers = match is_measured {
-        true => [&COUNTS[..], &RATES, &DIFFERENCE].concat(),
-        false => Vec::new(),
-    };
+    let numbers =
+        if is_measured { [&COUNTS[..], &RATES, &DIFFERENCE].concat() } else { Vec::new() };
     hold("bench", &surfaces::table(&text), &numbers);
     assert_eq!(text.starts_with("no rate"), !is_measured, "{text}");
     if let Some(said) = &made.said {
