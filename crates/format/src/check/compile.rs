@@ -160,7 +160,7 @@ impl<'s> Compiler<'s> {
     fn keyword(&mut self, rule: &mut Rule, keyword: &str, value: &'s Value) -> Option<()> {
         match keyword {
             // For people and editors.
-            "$schema" | "$id" | "$defs" | "title" | "description" | "examples" => {}
+            "$schema" | "$id" | "$defs" | "title" | "description" | "examples" | "default" => {}
             "$ref" => rule.target = Some(self.reference(value.as_str()?)?),
             "type" => rule.types = Types::from_schema(value)?,
             "const" => rule.constants = Some(vec![value.clone()]),
