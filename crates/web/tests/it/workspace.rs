@@ -123,11 +123,11 @@ impl Fixture {
         let mut all = checks.as_array().unwrap().clone();
         all.push(json!({"text": "Words of users, not of commits", "passed": passes,
             "evidence": "The agent wrote \"Export to CSV for everybody\" at the end"}));
-        let passed = all.iter().filter(|verdict| verdict["passed"] == true).count();
-        let rate = f64::from(u32::try_from(passed).unwrap()) / 3.0;
+        let held = all.iter().filter(|verdict| verdict["passed"] == true).count();
+        let rate = f64::from(u32::try_from(held).unwrap()) / 3.0;
         self.json(&format!("{folder}/grading.json"), &json!({
             "expectations": all,
-            "summary": {"passed": passed, "failed": 3 - passed, "total": 3, "pass_rate": rate},
+            "summary": {"passed": held, "failed": 3 - held, "total": 3, "pass_rate": rate},
             "rubric_scores": {"clarity": {"score": if has_skill { 5 } else { 3 }, "evidence": "Short sentences"},
                 "completeness": {"score": if passes { 4 } else { 2 }, "evidence": "One change is missing"}},
             "rubric_summary": {"weighted_mean": 4.0, "max_possible": 5, "normalized": if has_skill { 0.9 } else { 0.6 }},
