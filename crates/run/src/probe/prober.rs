@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use skillgauge_core::trigger::Observation;
-use skillgauge_format::transcript::Outcome;
+use skillgauge_format::transcript::{Outcome, Reason};
 use tokio_util::sync::CancellationToken;
 
 use super::error::ProbeError;
@@ -270,9 +270,10 @@ fn take(
             {
                 journal.keep(&result)?;
             }
-            if result.observation.reason.stops_all() {
+            // A probe that could not be started says nothing of the next one: each is a start of its own.
+            let reason = result.observation.reason;
+            if reason.stops_all() && reason != Reason::StartFailed {
                 let words = result.observation.message.as_deref().unwrap_or_default();
-                let reason = result.observation.reason;
                 ran.stopped.get_or_insert_with(|| Halt::Hopeless(format!("{reason}: {words}")));
                 stop.cancel();
             }
