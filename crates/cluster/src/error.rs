@@ -99,6 +99,7 @@ pub enum FleetError {
 }
 
 impl FleetError {
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over texts and errors alike")]
     pub(crate) fn damaged(name: impl ToString, reason: impl ToString) -> Self {
         Self::Damaged { name: name.to_string(), reason: reason.to_string() }
     }
