@@ -84,7 +84,7 @@ fn grading(numbers: &mut Numbers, expectations: u64, with_skill: bool) -> EvalsG
             text: format!("expectation {index} – \"ümläut\""),
             passed: numbers.below(10) < if with_skill { 8 } else { 4 },
             evidence: Some("line 3".to_owned()),
-            extra: Extra::new(),
+            ..GradedExpectation::default()
         })
         .collect();
     let passed = verdicts.iter().filter(|verdict| verdict.passed).count() as u64;
