@@ -62,16 +62,13 @@ pub(super) fn facts(html: &str) -> Facts {
                 number(&mut facts, &name, format!("arm {arm}: {what}"));
             }
         } else if let (Some(case), Some(arm)) = (of("data-case"), of("data-configuration")) {
-            match (of("data-run"), of("data-standing")) {
-                (Some(run), Some(standing)) => {
-                    facts.word(format!("run {case} {arm} {run}"), standing);
-                }
-                _ => {
-                    number(&mut facts, "data-rate", format!("case {case} {arm}: rate"));
-                    if let Some(flaky) = of("data-flaky") {
-                        facts.word(format!("case {case} {arm}: flaky"), flaky);
-                    }
-                }
+            if let (Some(run), Some(standing)) = (of("data-run"), of("data-standing")) {
+                facts.word(format!("run {case} {arm} {run}"), standing);
+                continue;
+            }
+            number(&mut facts, "data-rate", format!("case {case} {arm}: rate"));
+            if let Some(flaky) = of("data-flaky") {
+                facts.word(format!("case {case} {arm}: flaky"), flaky);
             }
         }
     }
