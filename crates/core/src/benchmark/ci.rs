@@ -8,8 +8,9 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::UnmeasuredRun;
+use skillgauge_format::evals::{DifferenceVerdict, UnmeasuredRun};
 use skillgauge_format::part::Configuration;
+use skillgauge_format::transcript::Outcome;
 
 use super::Aggregate;
 use crate::iteration::{Case, Run};
@@ -58,22 +59,44 @@ impl Aggregate {
         out
     }
 
-    /// One annotation for each case that fails or was not measured as a whole, and one for the verdict.
+    /// One annotation for each case that fails or was not measured as a whole, and one for each comparison.
     pub fn to_github(&self) -> String {
         let mut out = String::new();
         for case in self.tested() {
             let (message, lines) = match standing_of(case) {
                 CaseStanding::Passed => continue,
                 CaseStanding::Failed => (tally(case), failures(case)),
-                CaseStanding::Incomplete(gaps) => (incomplete(&gaps), gaps),
+                // The message has the first.
+                CaseStanding::Incomplete(gaps) => {
+                    (incomplete(&gaps), gaps.into_iter().skip(1).chain(failures(case)).collect())
+                }
             };
-            let lines: Vec<String> = lines.into_iter().take(NAMED).collect();
-            annotate("error", &title(case), &format!("{message}\n{}", lines.join("\n")), &mut out);
+            let lines = lines.into_iter().take(NAMED);
+            let lines: Vec<String> = std::iter::once(message).chain(lines).collect();
+            annotate("error", &title(case), &lines.join("\n"), &mut out);
         }
-        if let Some(note) = self.summary.notes.first() {
+        for note in self.conclusions() {
             annotate("notice", self.skill(), note, &mut out);
         }
         out
+    }
+
+    /// The note of each comparison, the worst first; without one, the most important note.
+    fn conclusions(&self) -> Vec<&String> {
+        let differences = &self.summary.statistics.differences;
+        let notes = &self.summary.notes;
+        if differences.is_empty() {
+            return notes.first().into_iter().collect();
+        }
+        // The first notes are those of the differences.
+        let mut found: Vec<_> = differences.iter().zip(notes).collect();
+        found.sort_by_key(|(difference, _)| match difference.verdict {
+            DifferenceVerdict::Worse => 0,
+            DifferenceVerdict::NotEnoughRuns => 1,
+            DifferenceVerdict::NoDifference => 2,
+            DifferenceVerdict::Better => 3,
+        });
+        found.into_iter().map(|(_, note)| note).collect()
     }
 
     fn tested(&self) -> &[Case] {
@@ -136,12 +159,43 @@ fn with_skill(case: &Case) -> impl Iterator<Item = &Run> {
 fn failures(case: &Case) -> Vec<String> {
     let failed = with_skill(case).flat_map(|run| {
         let failed = run.verdicts.iter().filter(|found| !found.passed);
-        failed.map(|found| {
+        let failed = failed.map(|found| {
             let evidence = found.evidence.as_deref().unwrap_or("no evidence");
-            format!("run {}: {}: {evidence}", run.number, found.text)
-        })
+            format!("{}: {evidence}", found.text)
+        });
+        let other = other_failure(run).into_iter();
+        other.chain(failed).map(|what| format!("run {}: {what}", run.number))
     });
     failed.take(NAMED).collect()
+}
+
+/// Why a run failed if it is for no expectation: how it ended, or its score.
+fn other_failure(run: &Run) -> Option<String> {
+    if run.is_passed() {
+        return None;
+    }
+    if let Some(outcome) = run.bad_end() {
+        let plain = |name: &str| name.replace('_', " ");
+        let reason = run.reason.as_deref().map(plain);
+        let end = match (outcome, reason) {
+            (Outcome::Failed, Some(reason)) => reason,
+            (Outcome::TimedOut, Some(reason)) if reason != "timeout" => {
+                format!("timed out ({reason})")
+            }
+            (outcome, _) => plain(outcome.as_str()),
+        };
+        return Some(match &run.message {
+            Some(message) => format!("{end}: {message}"),
+            None => end,
+        });
+    }
+    if run.verdicts.iter().any(|found| !found.passed) {
+        return None;
+    }
+    Some(match run.score() {
+        Some(score) => format!("a score of {score:.1} of 5"),
+        None => "failed as a whole, and no expectation says why".to_owned(),
+    })
 }
 
 /// How many of the measured runs with the skill passed, and how many there are.

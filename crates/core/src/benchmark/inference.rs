@@ -2,6 +2,7 @@
 //!
 //! The unit is the case: runs of one case are averaged before anything is said about the skill. All arms of a comparison
 //! are looked at over the same cases, so that the rates beside a difference are the ones that it is the difference of.
+//! That holds for each number by itself: time, tokens and the like are over the cases in which every arm knows them.
 
 use indexmap::IndexMap;
 use skillgauge_format::Extra;
@@ -36,9 +37,11 @@ pub(super) fn infer(iteration: &Iteration, seed: u64) -> BenchmarkStatistics {
     let all: Vec<&Case> = iteration.cases.iter().collect();
     let comparable: Vec<&Case> =
         all.iter().copied().filter(|case| iteration.is_comparable(case)).collect();
+    let arms = arms(&roles);
     let of = |configuration: &Configuration| {
-        let cases = if roles.is_arm(configuration) { &comparable } else { &all };
-        (configuration.as_str().to_owned(), of_configuration(cases, &all, configuration))
+        let (cases, arms): (_, &[&Configuration]) =
+            if roles.is_arm(configuration) { (&comparable, &arms) } else { (&all, &[]) };
+        (configuration.as_str().to_owned(), of_configuration(cases, &all, arms, configuration))
     };
     let differences = roles.primary.iter().flat_map(|primary| {
         let not_comparable: Vec<EvalId> = all
@@ -46,10 +49,10 @@ pub(super) fn infer(iteration: &Iteration, seed: u64) -> BenchmarkStatistics {
             .filter(|case| !iteration.is_comparable(case))
             .map(|case| case.id.clone())
             .collect();
-        let cases = &comparable;
+        let (cases, arms) = (&comparable, &arms);
         roles.baselines.iter().flat_map(move |baseline| {
             let not_comparable = not_comparable.clone();
-            let sides = Sides { cases, not_comparable, primary, baseline, seed };
+            let sides = Sides { cases, arms, not_comparable, primary, baseline, seed };
             [Some(sides.difference(DifferenceOver::Assigned)), sides.loaded()].into_iter().flatten()
         })
     });
@@ -74,13 +77,27 @@ fn mean<'r>(runs: impl Iterator<Item = &'r Run>, metric: Metric) -> Option<f64> 
 }
 
 /// One number for each case that has it: the mean of its runs.
-pub(super) fn by_case(cases: &[&Case], configuration: &Configuration, metric: Metric) -> Vec<f64> {
+fn by_case(cases: &[&Case], configuration: &Configuration, metric: Metric) -> Vec<f64> {
     cases.iter().filter_map(|case| mean(case.measured(configuration), metric)).collect()
+}
+
+/// The sides of the comparison.
+pub(super) fn arms(roles: &Roles) -> Vec<&Configuration> {
+    roles.primary.iter().chain(&roles.baselines).collect()
+}
+
+/// The cases in which every arm has the number; an arm that has it nowhere keeps no other from showing it.
+fn shared<'c>(cases: &[&'c Case], arms: &[&Configuration], metric: Metric) -> Vec<&'c Case> {
+    let has = |case: &Case, arm| case.measured(arm).any(|run| metric(run).is_some());
+    let mut arms = arms.to_vec();
+    arms.retain(|arm| cases.iter().any(|case| has(case, arm)));
+    cases.iter().copied().filter(|case| arms.iter().all(|arm| has(case, arm))).collect()
 }
 
 fn of_configuration(
     cases: &[&Case],
     all: &[&Case],
+    arms: &[&Configuration],
     configuration: &Configuration,
 ) -> ConfigurationStatistics {
     let runs: Vec<&Run> = cases.iter().flat_map(|case| case.measured(configuration)).collect();
@@ -93,11 +110,13 @@ fn of_configuration(
         .filter(|runs: &Vec<bool>| !runs.is_empty())
         .collect();
     let stats = |metric: Metric| -> Option<Stats> {
-        let values: Vec<f64> = runs.iter().filter_map(|run| metric(run)).collect();
-        let mean = Spread::of(&by_case(cases, configuration, metric))?.mean;
+        let cases = shared(cases, arms, metric);
+        let runs = cases.iter().flat_map(|case| case.measured(configuration));
+        let values: Vec<f64> = runs.filter_map(metric).collect();
+        let mean = Spread::of(&by_case(&cases, configuration, metric))?.mean;
         Some(stats(&Spread { mean, ..Spread::of(&values)? }))
     };
-    let has_costs = runs.iter().all(|run| run.cost_usd.is_some());
+    let has_costs = knows_costs(cases, configuration);
     ConfigurationStatistics {
         cases: count(passes.len()),
         runs: count(runs.len()),
@@ -118,6 +137,12 @@ fn of_configuration(
         cost_usd: stats(|run| run.cost_usd).filter(|_| has_costs),
         extra: Extra::new(),
     }
+}
+
+/// Whether the cost of every run is known: a part of the costs says nothing about all of them.
+fn knows_costs(cases: &[&Case], configuration: &Configuration) -> bool {
+    let mut runs = cases.iter().flat_map(|case| case.measured(configuration));
+    runs.all(|run| run.cost_usd.is_some())
 }
 
 fn estimate(values: &[f64]) -> Option<Estimate> {
@@ -154,6 +179,8 @@ fn attempts(by_case: &[Vec<bool>]) -> Vec<PassAtK> {
 pub(super) struct Sides<'i> {
     /// Those that every arm has.
     pub(super) cases: &'i [&'i Case],
+    /// All arms, those of other differences too.
+    pub(super) arms: &'i [&'i Configuration],
     pub(super) not_comparable: Vec<EvalId>,
     pub(super) primary: &'i Configuration,
     pub(super) baseline: &'i Configuration,
@@ -168,6 +195,11 @@ impl Sides<'_> {
             .then(|| self.difference(DifferenceOver::Loaded))
     }
 
+    /// Whether the cost of every run of both sides is known.
+    pub(super) fn knows_costs(&self) -> bool {
+        [self.primary, self.baseline].into_iter().all(|side| knows_costs(self.cases, side))
+    }
+
     /// The number of each side for each case that has it on both.
     pub(super) fn pairs(&self, over: DifferenceOver, metric: Metric) -> Vec<[f64; 2]> {
         let counts = |run: &&Run| match over {
@@ -178,7 +210,7 @@ impl Sides<'_> {
             let with = mean(case.measured(self.primary).filter(counts), metric)?;
             Some([with, mean(case.measured(self.baseline), metric)?])
         };
-        self.cases.iter().filter_map(pair).collect()
+        shared(self.cases, self.arms, metric).iter().filter_map(pair).collect()
     }
 
     fn difference(&self, over: DifferenceOver) -> DifferenceStatistics {
@@ -231,7 +263,7 @@ impl Sides<'_> {
             rubric_normalized: of(RUBRIC),
             overall_efficiency: of(|run| run.overall_efficiency),
             overall_score: of(|run| run.overall_score),
-            cost_usd: of(|run| run.cost_usd),
+            cost_usd: of(|run| run.cost_usd).filter(|_| self.knows_costs()),
             extra: Extra::new(),
         }
     }

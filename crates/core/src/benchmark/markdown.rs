@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{
-    ConfigurationStatistics, Delta, DeltaValue, DifferenceOver, RunSummary, Stats,
-};
+use skillgauge_format::evals::{ConfigurationStatistics, Delta, DeltaValue, DifferenceOver, Stats};
 use skillgauge_format::json::Number;
-use skillgauge_format::part::Configuration;
 
 use super::Summary;
 use super::notes::{case_name, pair};
+use super::summary::consistency_of;
 
 /// Cases that get a row of their own.
 const ROWS: usize = 200;
@@ -123,7 +121,7 @@ fn table(summary: &Summary, out: &mut String) {
         }
         let _ = writeln!(out, " {} |", change.unwrap_or_default());
     }
-    consistency(&summary.run_summary, configurations.keys(), out);
+    consistency(configurations.values(), out);
     for (configuration, statistics) in configurations {
         attempts(configuration, statistics, out);
     }
@@ -140,15 +138,16 @@ fn header(begin: &str, summary: &Summary, out: &mut String) {
     out.push('\n');
 }
 
-/// The seed's number, over all measured runs.
-fn consistency<'n>(
-    summary: &RunSummary,
-    configurations: impl Iterator<Item = &'n String>,
+/// The seed's formula, over the runs of the row of the overall efficiency.
+fn consistency<'c>(
+    configurations: impl Iterator<Item = &'c ConfigurationStatistics>,
     out: &mut String,
 ) {
-    let cells: Vec<Option<Number>> = configurations
-        .map(|name| summary.get(&Configuration::from(name.as_str()))?.consistency)
-        .collect();
+    let of = |found: &ConfigurationStatistics| {
+        let efficiency = found.overall_efficiency.as_ref()?;
+        consistency_of(efficiency.mean.as_f64(), deviation(efficiency))
+    };
+    let cells: Vec<Option<Number>> = configurations.map(of).collect();
     if cells.iter().any(Option::is_some) {
         out.push_str("| Consistency |");
         for cell in cells {

@@ -12,7 +12,7 @@ use skillgauge_format::evals::{
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::inference::{Metric, Sides, TOKENS, by_case, differences, expectations};
+use super::inference::{Metric, Sides, TOKENS, arms, differences, expectations};
 use crate::iteration::{Case, Iteration, Roles, Run};
 use crate::mixture::Mixture;
 use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, Spread};
@@ -104,10 +104,15 @@ impl Analyst<'_> {
 
     fn unmeasured(&mut self) {
         let (mut outcomes, mut unfinished) = (BTreeMap::new(), BTreeMap::new());
+        let undecided = undecided(self.iteration);
         for run in self.iteration.runs() {
             if let Some(why) = run.not_measured() {
                 // One reason is enough to know where to look; benchmark.md has them all.
-                outcomes.entry(&*why.kind).or_insert((0, why.reason.as_deref())).0 += 1;
+                let reason = match &*why.kind {
+                    JUDGE_ERROR => Some(undecided.as_str()),
+                    _ => why.reason.as_deref(),
+                };
+                outcomes.entry(&*why.kind).or_insert((0, reason)).0 += 1;
             } else if let Some(outcome) = run.bad_end() {
                 unfinished.entry(outcome.as_str()).or_insert((0, None)).0 += 1;
             }
@@ -187,6 +192,7 @@ impl Analyst<'_> {
             self.iteration.cases.iter().filter(|case| self.iteration.is_comparable(case)).collect();
         let sides = Sides {
             cases: &cases,
+            arms: &arms(&self.roles),
             not_comparable: Vec::new(),
             primary,
             baseline,
@@ -196,15 +202,22 @@ impl Analyst<'_> {
             [("time", |run| run.seconds), ("tokens", TOKENS), ("money", |run| run.cost_usd)];
         let mut notes = Vec::new();
         for (name, metric) in metrics {
-            let mean = |arm| Spread::of(&by_case(&cases, arm, metric)).map(|spread| spread.mean);
-            let Some((with, without)) = mean(primary).zip(mean(baseline)) else { continue };
+            if name == "money" && !sides.knows_costs() {
+                continue;
+            }
+            // The factor and its test are over the same cases.
+            let pairs = sides.pairs(DifferenceOver::Assigned, metric);
+            let mean = |side: usize| {
+                let values: Vec<f64> = pairs.iter().map(|pair| pair[side]).collect();
+                Spread::of(&values).map(|spread| spread.mean)
+            };
+            let Some((with, without)) = mean(0).zip(mean(1)) else { continue };
             let (high, low) = (with.max(without), with.min(without));
             if low <= 0.0 || high / low < COSTLY {
                 continue;
             }
-            let differences = differences(&sides.pairs(DifferenceOver::Assigned, metric));
-            let found = PairedDifference::of(&differences, self.statistics.seed);
-            notes.push(cost_note(name, with / without, found.as_ref()));
+            let found = PairedDifference::of(&differences(&pairs), self.statistics.seed);
+            notes.extend(found.map(|found| cost_note(name, with / without, &found)));
         }
         self.notes.extend(notes);
     }
@@ -288,8 +301,8 @@ impl Analyst<'_> {
             self.iteration.all_problems().map(|found| found.to_string()).collect();
         self.notes.extend(problems.iter().take(PROBLEMS).cloned());
         if problems.len() > PROBLEMS {
-            let rest = problems.len() - PROBLEMS;
-            self.note(format!("and {rest} more things that could not be read"));
+            let rest = counted(problems.len() - PROBLEMS, "more thing", "more things");
+            self.note(format!("and {rest} that could not be read"));
         }
     }
 }
@@ -299,6 +312,17 @@ const LISTED: usize = 5;
 
 /// Characters of a text that a note quotes.
 const SHORT: usize = 80;
+
+/// The kind of a run that the judge did not decide.
+const JUDGE_ERROR: &str = "judge_error";
+
+/// What the judge left open in all the runs that are not measured because of it.
+fn undecided(iteration: &Iteration) -> String {
+    let is_open = |run: &&Run| run.not_measured().is_some_and(|why| why.kind == JUDGE_ERROR);
+    let open: usize = iteration.runs().filter(is_open).map(|run| run.judge_errors.len()).sum();
+    let expectations = plural(open, "expectation");
+    format!("the judge left {expectations} undecided; `skillgauge grade` asks again")
+}
 
 /// The sum of the counts, and each of them with its name and an example of its reasons.
 fn tallied(counts: &BTreeMap<&str, (u64, Option<&str>)>) -> (u64, String) {
@@ -313,11 +337,8 @@ fn tallied(counts: &BTreeMap<&str, (u64, Option<&str>)>) -> (u64, String) {
 }
 
 /// Says what the skill costs or saves, or that nobody can tell.
-fn cost_note(name: &str, factor: f64, found: Option<&PairedDifference>) -> String {
+fn cost_note(name: &str, factor: f64, found: &PairedDifference) -> String {
     let plain = format!("runs with the skill took {factor:.1} times the {name}");
-    let Some(found) = found else {
-        return format!("{plain}, but no case has both sides");
-    };
     if found.cases < FEWEST_CASES {
         let cases = plural(found.cases, "case");
         return format!(
@@ -325,9 +346,7 @@ fn cost_note(name: &str, factor: f64, found: Option<&PairedDifference>) -> Strin
         );
     }
     let test = format!("permutation test p = {:.4}", found.p_value);
-    // Cases with many runs can pull the two apart.
-    let is_same_way = (found.mean > 0.0) == (factor > 1.0);
-    if found.p_value > SIGNIFICANCE || !is_same_way {
+    if found.p_value > SIGNIFICANCE {
         return format!("{plain}, which is within the noise ({test})");
     }
     if factor > 1.0 {

@@ -47,7 +47,9 @@ fn of_configuration(
         pass_rate: values(|run| run.stated_rate.map(Number::as_f64))?,
         rubric_normalized: values(|run| Some(run.rubric.as_ref()?.normalized)),
         overall_efficiency: efficiency.as_ref().map(stats),
-        consistency: efficiency.as_ref().and_then(consistency),
+        consistency: efficiency
+            .as_ref()
+            .and_then(|found| consistency_of(found.mean, found.deviation)),
         time_seconds: values(|run| run.seconds),
         tokens: values(|run| Some(Number::Unsigned(run.tokens?).as_f64())).map(whole_stats),
         rubric_dimensions: dimensions(&runs),
@@ -57,9 +59,9 @@ fn of_configuration(
 }
 
 /// 1 - deviation / mean, from 0 to 1; undefined when everything failed.
-fn consistency(efficiency: &Spread) -> Option<Number> {
-    let share = 1.0 - efficiency.deviation / efficiency.mean;
-    (efficiency.mean > 0.0).then(|| rounded(share.clamp(0.0, 1.0)))
+pub(super) fn consistency_of(mean: f64, deviation: f64) -> Option<Number> {
+    let share = 1.0 - deviation / mean;
+    (mean > 0.0).then(|| rounded(share.clamp(0.0, 1.0)))
 }
 
 fn dimensions(runs: &[&Run]) -> Option<IndexMap<String, Stats>> {

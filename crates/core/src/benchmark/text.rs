@@ -10,7 +10,7 @@ use skillgauge_format::json::Number;
 use super::Summary;
 use super::notes::pair;
 use crate::output::Style;
-use crate::text::printable;
+use crate::text::{counted, printable};
 
 /// Notes that are shown; the file has all of them.
 const NOTES: usize = 8;
@@ -34,7 +34,8 @@ pub(super) fn render(summary: &Summary, style: Style) -> String {
         let _ = writeln!(out, "- {}", printable(note));
     }
     if rest.len() > NOTES {
-        let _ = writeln!(out, "- and {} more notes in benchmark.md", rest.len() - NOTES);
+        let more = counted(rest.len() - NOTES, "more note", "more notes");
+        let _ = writeln!(out, "- and {more} in benchmark.md");
     }
     out
 }

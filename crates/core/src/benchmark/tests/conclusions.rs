@@ -315,3 +315,108 @@ fn what_the_skill_costs_or_saves_is_claimed_only_when_it_is_more_than_noise() {
     let notes = timed(6, |case| (10, 11 + case % 2)).summary.notes;
     assert!(notes.iter().all(|note| !note.contains("the time")), "{notes:#?}");
 }
+
+/// Six cases with 100 tokens with the skill and 110 without it, of which one arm knows nothing in two more.
+fn tokens_known_in_part() -> Folder {
+    let folder = Folder::new();
+    let timing = |folder: &Folder, run: &str, tokens: u64, seconds: f64| {
+        let timing = json!({"total_tokens": tokens, "total_duration_seconds": seconds});
+        folder.run(run, &[true]).json(&format!("{run}/timing.json"), &timing);
+    };
+    for case in 1..=6 {
+        timing(&folder, &format!("eval-{case}/with_skill/run-1"), 100, 1.0);
+        timing(&folder, &format!("eval-{case}/without_skill/run-1"), 110, 4.0);
+    }
+    for case in 7..=8 {
+        folder.run(&format!("eval-{case}/with_skill/run-1"), &[true]);
+        timing(&folder, &format!("eval-{case}/without_skill/run-1"), 90_000, 900.0);
+    }
+    folder
+}
+
+#[test]
+fn the_factor_of_a_cost_is_over_the_cases_of_its_test() {
+    let found = tokens_known_in_part().aggregate();
+    let notes = &found.summary.notes;
+    assert!(!notes.iter().any(|note| note.contains("of the tokens (")), "{notes:#?}");
+    assert!(!notes.iter().any(|note| note.contains("times the tokens")), "{notes:#?}");
+    // 1 second against 4, and not against 228.
+    assert_note(&found, "the skill saves 75 % of the time (permutation test p = 0.0312)");
+}
+
+#[test]
+fn the_means_beside_a_difference_are_over_its_cases() {
+    let found = tokens_known_in_part().aggregate();
+    let text = found.to_markdown();
+    assert!(text.contains("| Tokens | 100 ± 0 | 110 ± 0 | -10 |"), "{text}");
+    assert!(text.contains("| Time | 1.0 s ± 0.0 s | 4.0 s ± 0.0 s | -3.0 s |"), "{text}");
+    // A number that the other arm never has is shown all the same.
+    let folder = Folder::new();
+    folder
+        .run("eval-1/with_skill/run-1", &[true])
+        .json("eval-1/with_skill/run-1/timing.json", &json!({"total_tokens": 7}))
+        .run("eval-1/without_skill/run-1", &[true]);
+    let text = folder.aggregate().to_markdown();
+    assert!(text.contains("| Tokens | 7 ± 0 | – |  |"), "{text}");
+}
+
+#[test]
+fn a_cost_that_is_known_in_part_is_claimed_nowhere() {
+    let folder = Folder::new();
+    let costs = |run: &str, cost: Option<f64>| {
+        let record = json!({
+            "format": "run", "outcome": "completed", "reason": "completed", "cost_usd": cost,
+        });
+        folder.run(run, &[true]).json(&format!("{run}/run.json"), &record);
+    };
+    for case in 1..=7 {
+        costs(&format!("eval-{case}/with_skill/run-1"), Some(0.1));
+        costs(&format!("eval-{case}/without_skill/run-1"), (case < 7).then_some(0.9));
+    }
+    let found = folder.aggregate();
+    let notes = &found.summary.notes;
+    assert!(!notes.iter().any(|note| note.contains("money")), "{notes:#?}");
+    assert_eq!(differences(&found)[0].means.cost_usd, None);
+    costs("eval-7/without_skill/run-1", Some(0.9));
+    assert_note(&folder.aggregate(), "the skill saves 89 % of the money");
+}
+
+#[test]
+fn annotations_tell_every_comparison_the_worst_first() {
+    let folder = Folder::new();
+    for case in 1..=6 {
+        folder
+            .run(&format!("eval-{case}/with_skill/run-1"), &[true, false])
+            .run(&format!("eval-{case}/without_skill/run-1"), &[false, false])
+            .run(&format!("eval-{case}/old_skill/run-1"), &[true, true]);
+    }
+    let text = folder.aggregate().to_github();
+    let notices: Vec<&str> = text.lines().filter(|line| line.starts_with("::notice ")).collect();
+    let [first, second] = notices[..] else { panic!("{text}") };
+    assert!(first.contains("with_skill against old_skill: worse"), "{text}");
+    assert!(second.contains("with_skill against without_skill: better"), "{text}");
+}
+
+#[test]
+fn a_failed_test_says_what_no_expectation_says() {
+    let folder = Folder::new();
+    let rubric = json!({
+        "expectations": [], "summary": {"passed": 0, "failed": 0, "total": 0, "pass_rate": 0.0},
+        "rubric_scores": {"a": {"score": 2, "evidence": "x"}},
+        "rubric_summary": {"weighted_mean": 2.0, "max_possible": 5.0, "normalized": 0.4},
+    });
+    folder
+        .run("eval-1/with_skill/run-1", &[true])
+        .outcome("eval-1/with_skill/run-1", "timed_out", "timeout")
+        .json("eval-2/with_skill/run-1/grading.json", &rubric)
+        .run("eval-3/with_skill/run-1", &[false])
+        .outcome("eval-4/with_skill/run-1", "rate_limited", "rate_limit");
+    let found = folder.aggregate();
+    for text in [found.to_junit(), found.to_github()] {
+        assert!(text.contains("run 1: timed out"), "{text}");
+        assert!(text.contains("run 1: a score of 2.0 of 5"), "{text}");
+        assert!(text.contains("run 1: e0: seen"), "{text}");
+    }
+    let text = found.to_github();
+    assert_eq!(text.matches("with_skill run 1: rate_limited").count(), 1, "{text}");
+}

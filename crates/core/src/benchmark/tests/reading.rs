@@ -175,7 +175,7 @@ fn a_run_that_the_judge_left_anything_undecided_of_is_in_no_rate() {
     assert_eq!(kinds, ["judge_error"; 3]);
     let statistics = &found.summary.statistics.configurations["with_skill"];
     assert_eq!((statistics.runs, statistics.passed, statistics.unmeasured), (1, 1, 3));
-    assert_note(&found, "3 judge_error (the judge left 1 expectation undecided");
+    assert_note(&found, "3 judge_error (the judge left 3 expectations undecided");
     let run = &found.iteration.cases[0].runs[1];
     assert_eq!(run.judge_errors, ["e9: the judge was down"]);
     assert_eq!(run.verdicts.len(), 2, "what was decided can still be looked at");
