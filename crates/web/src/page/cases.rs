@@ -3,6 +3,7 @@
 use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::iteration::{Case, Run, Standing};
+use skillgauge_core::statistics::Spread;
 use skillgauge_format::evals::CaseStatistics;
 use skillgauge_format::part::Configuration;
 
@@ -52,11 +53,14 @@ pub(crate) fn cases(scene: &Scene) -> Value {
     let urgency = |(case, found): &(&Case, &CaseStatistics)| {
         let worst = case.runs.iter().map(|run| order(&run.standing)).min().unwrap_or(u8::MAX);
         let first = iteration.configurations.first();
-        (first.and_then(|first| rate(found, first)).unwrap_or_default(), worst)
+        let failed = first.map_or(1.0, |first| failed_share(case, first));
+        // A case that was not measured stands behind those that failed altogether.
+        (failed, first.and_then(|first| rate(found, first)).unwrap_or(1.0), worst)
     };
     sorted.sort_by(|left, right| {
         let (left, right) = (urgency(left), urgency(right));
-        left.0.total_cmp(&right.0).then(left.1.cmp(&right.1))
+        let by_rate = || left.1.total_cmp(&right.1).then(left.2.cmp(&right.2));
+        right.0.total_cmp(&left.0).then_with(by_rate)
     });
     let rows: Vec<Row> = sorted.iter().map(|(case, found)| row(case, found, scene)).collect();
     let names = iteration.configurations.iter().map(|name| show::words(name.as_str()));
@@ -66,6 +70,12 @@ pub(crate) fn cases(scene: &Scene) -> Value {
         rows => view(rows),
         csv => csv(sorted.iter().map(|(case, _)| *case)),
     }
+}
+
+/// The share of the measured runs that failed, however many of their expectations passed; 1 when none was measured.
+fn failed_share(case: &Case, configuration: &Configuration) -> f64 {
+    let failed = case.measured(configuration).map(|run| f64::from(u8::from(!run.is_passed())));
+    Spread::of(&failed.collect::<Vec<f64>>()).map_or(1.0, |spread| spread.mean)
 }
 
 /// What needs a look comes first.

@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::benchmark::{Settings, Summary};
-use skillgauge_core::iteration::Iteration;
+use skillgauge_core::iteration::{Case, Iteration};
+use skillgauge_core::statistics::Spread;
 use skillgauge_core::text::plural;
 use skillgauge_format::evals::{
     ConfigurationStatistics, DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate,
     Stats,
 };
 use skillgauge_format::json::Number;
+use skillgauge_format::part::Configuration;
 
 use super::cases::rate;
 use super::chart::{Mark, Shape};
@@ -61,21 +63,89 @@ struct Headline {
     compared: Option<[String; 3]>,
     sentence: String,
     reason: Option<String>,
+    /// All comparisons, the worst first.
+    comparisons: Vec<Comparison>,
     /// Whether runs are still to come.
     is_unfinished: bool,
 }
 
-fn headline(scene: &Scene) -> Headline {
-    let statistics = &scene.summary.statistics;
-    let over_all = |found: &&DifferenceStatistics| found.over == DifferenceOver::Assigned;
-    let found = statistics.differences.iter().find(over_all);
-    let (word, tone, symbol) = match found.map(|found| found.verdict) {
-        Some(DifferenceVerdict::Better) => ("Better", Tone::Good, "▲"),
-        Some(DifferenceVerdict::Worse) => ("Worse", Tone::Bad, "▼"),
-        Some(DifferenceVerdict::NoDifference) => ("No difference", Tone::Quiet, "＝"),
-        Some(DifferenceVerdict::NotEnoughRuns) => ("Not enough runs", Tone::Warn, "?"),
-        None => ("No verdict yet", Tone::Warn, "?"),
+/// One comparison, as the list of all of them has it.
+#[derive(Debug, Serialize)]
+struct Comparison {
+    configuration: String,
+    baseline: String,
+    /// As files have it.
+    verdict: String,
+    word: &'static str,
+    tone: Tone,
+    symbol: &'static str,
+    names: String,
+    points: Option<String>,
+    difference: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    /// Whether it is only a closer look, at the runs that loaded the skill.
+    is_loaded: bool,
+}
+
+impl Comparison {
+    fn of(found: &DifferenceStatistics) -> Self {
+        let (word, tone, symbol) = verdict(found.verdict);
+        let difference = found.difference.map(Number::as_f64);
+        let [arm, baseline] = [&found.configuration, &found.baseline];
+        Self {
+            configuration: arm.to_string(),
+            baseline: baseline.to_string(),
+            verdict: found.verdict.to_string(),
+            word,
+            tone,
+            symbol,
+            names: show::words(&format!("{arm} against {baseline}")),
+            points: difference.map(show::points),
+            difference,
+            low: found.low.map(Number::as_f64),
+            high: found.high.map(Number::as_f64),
+            is_loaded: found.over == DifferenceOver::Loaded,
+        }
+    }
+}
+
+/// The word, the tone and the sign of a verdict.
+const fn verdict(verdict: DifferenceVerdict) -> (&'static str, Tone, &'static str) {
+    match verdict {
+        DifferenceVerdict::Better => ("Better", Tone::Good, "▲"),
+        DifferenceVerdict::Worse => ("Worse", Tone::Bad, "▼"),
+        DifferenceVerdict::NoDifference => ("No difference", Tone::Quiet, "＝"),
+        DifferenceVerdict::NotEnoughRuns => ("Not enough runs", Tone::Warn, "?"),
+    }
+}
+
+/// All comparisons, the worst first: one that is worse must not hide behind one that is better.
+fn worst_first(found: &[DifferenceStatistics]) -> Vec<&DifferenceStatistics> {
+    let order = |found: &DifferenceStatistics| {
+        let verdict = match found.verdict {
+            DifferenceVerdict::Worse => 0_u8,
+            DifferenceVerdict::NotEnoughRuns => 1,
+            DifferenceVerdict::NoDifference => 2,
+            DifferenceVerdict::Better => 3,
+        };
+        (verdict, found.over == DifferenceOver::Loaded)
     };
+    let difference =
+        |found: &DifferenceStatistics| found.difference.map_or(f64::INFINITY, Number::as_f64);
+    let mut sorted: Vec<&DifferenceStatistics> = found.iter().collect();
+    sorted.sort_by(|left, right| {
+        let by_difference = || difference(left).total_cmp(&difference(right));
+        order(left).cmp(&order(right)).then_with(by_difference)
+    });
+    sorted
+}
+
+fn headline(scene: &Scene) -> Headline {
+    let sorted = worst_first(&scene.summary.statistics.differences);
+    let found = sorted.iter().copied().find(|found| found.over == DifferenceOver::Assigned);
+    let (word, tone, symbol) =
+        found.map_or(("No verdict yet", Tone::Warn, "?"), |found| verdict(found.verdict));
     let number = |number: fn(&DifferenceStatistics) -> Option<Number>| {
         found.and_then(number).map(Number::as_f64)
     };
@@ -99,6 +169,7 @@ fn headline(scene: &Scene) -> Headline {
             Some(found) => Some(found.reason.clone()),
             None => has_runs.then(|| nothing.to_owned()),
         },
+        comparisons: sorted.into_iter().map(Comparison::of).collect(),
         is_unfinished: scene.iteration.record.as_ref().is_some_and(|it| it.finished.is_none()),
     }
 }
@@ -193,17 +264,18 @@ struct DimensionRow {
     marks: Vec<Mark>,
 }
 
+/// Over the measured runs of the cases that can be compared, as all numbers of the page.
 fn dimensions(scene: &Scene) -> Vec<DimensionRow> {
+    let iteration = &scene.iteration;
+    let cases: Vec<&Case> =
+        iteration.cases.iter().filter(|case| iteration.is_comparable(case)).collect();
     let mut rows: Vec<DimensionRow> = Vec::new();
-    for configuration in &scene.iteration.configurations {
-        let summary = scene.summary.run_summary.get(configuration);
-        let found = summary.as_ref().and_then(|summary| summary.rubric_dimensions.as_ref());
-        for (name, stats) in found.into_iter().flatten() {
-            let mean = stats.mean.as_f64();
-            let [low, high] = [stats.min, stats.max].map(|end| end.map_or(mean, Number::as_f64));
-            let value = format!("{mean:.1} of 5, from {low:.0} to {high:.0}");
+    for configuration in &iteration.configurations {
+        for (name, scores) in scores(&cases, configuration) {
+            let Some(Spread { mean, min, max, .. }) = Spread::of(&scores) else { continue };
+            let value = format!("{mean:.1} of 5, from {min:.0} to {max:.0}");
             let label = show::words(configuration.as_str());
-            let at = (Some(mean), Some((low, high)));
+            let at = (Some(mean), Some((min, max)));
             let mark = Mark::new(label, value, at, (1.0, 5.0), Shape::of(configuration.as_str()));
             let name = show::words(name);
             match rows.iter_mut().find(|row| row.name == name) {
@@ -213,6 +285,19 @@ fn dimensions(scene: &Scene) -> Vec<DimensionRow> {
         }
     }
     rows
+}
+
+/// The scores of a configuration by dimension, in the order in which the dimensions are met.
+fn scores<'c>(cases: &[&'c Case], configuration: &'c Configuration) -> Vec<(&'c str, Vec<f64>)> {
+    let mut scores: Vec<(&str, Vec<f64>)> = Vec::new();
+    let runs = cases.iter().flat_map(|case| case.measured(configuration));
+    for found in runs.filter_map(|run| run.rubric.as_ref()).flat_map(|rubric| &rubric.scores) {
+        match scores.iter_mut().find(|(name, _)| *name == found.dimension) {
+            Some((_, known)) => known.push(found.score),
+            None => scores.push((&found.dimension, vec![found.score])),
+        }
+    }
+    scores
 }
 
 fn totals(summary: &Summary) -> Table {

@@ -30,8 +30,10 @@ pub(crate) fn points(difference: f64) -> String {
 
 /// A difference of rates in hundredths, with a true minus sign, which a hyphen is not.
 pub(crate) fn signed(difference: f64) -> String {
+    // The two decimals that a terminal shows: a half must not become another number here.
+    let shown = format!("{difference:.2}").parse().unwrap_or(difference);
     // Not `-0`.
-    let points = (difference * 100.0).round() + 0.0;
+    let points = (shown * 100.0).round() + 0.0;
     format!("{points:+.0}").replacen('-', "\u{2212}", 1)
 }
 
@@ -111,6 +113,10 @@ mod tests {
         assert_eq!(points(-0.126), "\u{2212}13 points");
         assert_eq!((points(0.001), points(-0.001)), ("0 points".into(), "0 points".into()));
         assert_eq!(points(0.01), "+1 point");
+        for tie in [0.125, -0.125, 0.375, 0.625] {
+            let terminal = format!("{tie:+.2}").replace("0.", "").replace('-', "\u{2212}");
+            assert_eq!(signed(tie), terminal);
+        }
         assert_eq!((whole(Some(1_234_567.4)), count(999)), ("1,234,567".into(), "999".into()));
         assert_eq!(seconds(Some(0.25)), "250 ms");
         assert_eq!(seconds(Some(125.0)), "2 min 05 s");

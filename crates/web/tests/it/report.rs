@@ -183,3 +183,79 @@ fn the_history_of_the_skill_creator_is_shown() {
         assert!(html.contains(words), "{words}");
     }
 }
+
+/// One run with these verdicts and a score for the dimension `clarity`.
+fn graded(fixture: &Fixture, case: usize, arm: &str, passes: bool, score: u8) {
+    let folder = format!("iteration-1/eval-{case}/{arm}/run-1");
+    fixture.write(&format!("{folder}/outputs/a.txt"), "text");
+    fixture.json(
+        &format!("{folder}/grading.json"),
+        &json!({
+            "expectations": [{"text": "It is there", "passed": passes, "evidence": "a.txt"}],
+            "rubric_scores": {"clarity": {"score": score, "evidence": "short"}},
+            "rubric_summary": {"weighted_mean": score, "max_possible": 5, "normalized": f64::from(score) / 5.0},
+        }),
+    );
+}
+
+#[test]
+fn a_comparison_that_is_worse_is_the_headline_and_all_are_listed() {
+    let fixture = Fixture::empty();
+    for case in 1..=8 {
+        // As without the skill, and worse than with the old one in all cases but one.
+        graded(&fixture, case, "with_skill", case == 1, 4);
+        graded(&fixture, case, "without_skill", case == 1, 4);
+        graded(&fixture, case, "old_skill", true, 4);
+    }
+    let html = report(&fixture.root()).unwrap();
+    let head = html.split("<section class=\"verdict verdict-").nth(1).unwrap();
+    let head = head.split("</section>").next().unwrap();
+    assert!(head.starts_with("bad\""), "{head}");
+    assert!(head.contains("</span> Worse <span class=\"verdict-points\">"), "{head}");
+    let listed: Vec<&str> = head.split("<li ").skip(1).collect();
+    assert_eq!(listed.len(), 2, "{head}");
+    for (item, baseline, words) in [
+        (listed[0], "old", "Worse \u{2212}88 points</strong> with skill against old skill"),
+        (listed[1], "without", "0 points</strong> with skill against without skill"),
+    ] {
+        assert!(item.contains(&format!("data-baseline=\"{baseline}_skill\"")), "{item}");
+        assert!(item.contains("data-verdict=\"") && item.contains("data-difference=\""), "{item}");
+        assert!(item.contains(words), "{item}");
+    }
+}
+
+#[test]
+fn dimensions_are_over_the_cases_that_can_be_compared() {
+    let fixture = Fixture::empty();
+    for case in 1..=2 {
+        graded(&fixture, case, "with_skill", true, 5);
+        graded(&fixture, case, "without_skill", true, 3);
+    }
+    // It lost its other arm.
+    graded(&fixture, 3, "with_skill", true, 1);
+    let html = report(&fixture.root()).unwrap();
+    assert!(html.contains("5.0 of 5, from 5 to 5"));
+    assert!(html.contains("3.0 of 5, from 3 to 3"));
+    assert!(!html.contains("from 1 to 5"));
+}
+
+#[test]
+fn a_case_whose_runs_all_failed_comes_first_whatever_its_rate() {
+    let fixture = Fixture::empty();
+    for case in 1..=2 {
+        graded(&fixture, case, "with_skill", true, 5);
+    }
+    // The rate of this case is lower, but one of its runs passed.
+    fixture.json(
+        "iteration-1/eval-1/with_skill/run-2/grading.json",
+        &json!({"expectations": [{"text": "It is there", "passed": false, "evidence": "no"}]}),
+    );
+    fixture.json(
+        "iteration-1/eval-2/with_skill/run-1/run.json",
+        &json!({"format": "run", "outcome": "timed_out", "reason": "timed_out"}),
+    );
+    let html = report(&fixture.root()).unwrap();
+    let place = |case: &str| html.find(&format!("data-case=\"{case}\"")).unwrap();
+    assert!(html.contains("data-standing=\"failed\""));
+    assert!(place("2") < place("1"));
+}
