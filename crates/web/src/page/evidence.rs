@@ -50,9 +50,8 @@ pub(super) fn evidence_of(scene: &Scene, run: &Run, claimed: Vec<Claimed>) -> Ve
 
 /// The longest of the passages that the judge lists as proof. One that is nowhere is marked as such and leads nowhere.
 fn listed_quote(verdict: &GradedExpectation) -> Option<String> {
-    let quotes = verdict.extra.get("quotes")?.as_array()?.iter();
-    let texts = quotes.filter_map(|quote| quote.get("text").unwrap_or(quote).as_str());
-    let long = texts.map(str::trim).filter(|quote| quote.len() >= MIN_QUOTE);
+    let texts = verdict.quotes.iter().flatten().map(|quote| quote.text.trim());
+    let long = texts.filter(|quote| quote.len() >= MIN_QUOTE);
     long.max_by_key(|quote| quote.len()).map(str::to_owned)
 }
 
@@ -91,7 +90,7 @@ mod tests {
             let verdict = format!(r#"{{"text": "t", "passed": true, "quotes": {quotes}}}"#);
             listed_quote(&serde_json::from_str(&verdict).unwrap())
         };
-        let quotes = r#"[{"text": "Total: 42", "found_in": "transcript"}, {"text": "Total: 42 euros in all"}, "short", 7]"#;
+        let quotes = r#"[{"text": "Total: 42", "found_in": "transcript"}, {"text": "Total: 42 euros in all", "found_in": null}, {"text": "short", "found_in": null}]"#;
         assert_eq!(of(quotes).as_deref(), Some("Total: 42 euros in all"));
         assert_eq!(of("[]"), None);
     }
