@@ -276,7 +276,7 @@ fn submit_refuses_what_it_cannot_keep_and_does_not_offer_it() {
         &["--record", "tape"],
         &["--replay", "tape"],
         &["--fleet", "nats://127.0.0.1:1"],
-        &["--out-format", "json"],
+        &["--format", "json"],
     ];
     for flags in refused {
         let output = kit.fleet(&[&["submit", &url], &WHO[..], flags].concat());

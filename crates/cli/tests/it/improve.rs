@@ -413,7 +413,7 @@ fn the_versions_page_shows_scores_comparisons_and_changes() {
         "v0 on its own",
         "SKILL.md: body: Every case failed.",
         "v1 is better than v0: ",
-        "Score by version, with intervals",
+        "Pass rate by version, with 95 % intervals",
     ];
     for text in expected {
         assert!(page.contains(text), "{text} is not on the page");
