@@ -11,6 +11,13 @@ pub fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::new(rfc3339(millis).unwrap_or_default())
 }
 
+/// The same to the second, for what people read: versions, rounds, benchmarks.
+pub fn timestamp_to_the_second(time: SystemTime) -> Timestamp {
+    let seconds = i64::try_from(unix_millis(time) / 1000).unwrap_or(i64::MAX);
+    let instant = Instant::from_second(seconds).unwrap_or_default();
+    Timestamp::new(format!("{instant:.0}"))
+}
+
 /// Milliseconds since 1970 in words; `None` after the year 9999.
 pub fn rfc3339(unix_millis: i64) -> Option<String> {
     Instant::from_millisecond(unix_millis).ok().map(|time| format!("{time:.3}"))
@@ -39,6 +46,8 @@ mod tests {
         assert_eq!(at(0).as_str(), "1970-01-01T00:00:00.000Z");
         assert_eq!(at(951_782_400_123).as_str(), "2000-02-29T00:00:00.123Z");
         assert_eq!(rfc3339(i64::MAX), None);
+        let noon = UNIX_EPOCH + Duration::from_millis(951_782_400_999);
+        assert_eq!(timestamp_to_the_second(noon).as_str(), "2000-02-29T00:00:00Z");
     }
 
     #[test]

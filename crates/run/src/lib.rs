@@ -23,7 +23,7 @@ pub mod process;
 pub mod route;
 pub mod tune;
 
-/// The time, for a file.
+/// The time to the second, for a file.
 pub fn now() -> skillgauge_format::part::Timestamp {
-    skillgauge_core::time::timestamp(std::time::SystemTime::now())
+    skillgauge_core::time::timestamp_to_the_second(std::time::SystemTime::now())
 }

@@ -1,13 +1,13 @@
 //! What happens while an iteration runs: one stream for progress, the journal and the live page.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use serde::Serialize;
 use skillgauge_core::plan::RunId;
+use skillgauge_core::time::timestamp;
 use skillgauge_core::workspace::{Iteration, Journal, WorkspaceError, is_out_of_room};
 use skillgauge_format::transcript::{Outcome, Reason};
-
-use crate::now;
 
 /// Something that happened. In the journal each is one line with the time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,7 +107,8 @@ impl<'a> Teller<'a> {
     }
 
     pub fn tell(&mut self, event: &IterationEvent) -> Result<(), WorkspaceError> {
-        let noted = self.journal.append(&Timed { time: now().to_string(), event });
+        let noted =
+            self.journal.append(&Timed { time: timestamp(SystemTime::now()).to_string(), event });
         (self.on_event)(event);
         match noted {
             // The journal only tells. What could not be stored for lack of room is said of the run that it was.
