@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::iteration::layout::{StoredRun, stored_runs};
+
 /// The beginning of the name of an eval's folder.
 const EVAL: &str = "eval-";
 
@@ -39,19 +41,25 @@ pub enum TargetError {
 impl CheckTarget {
     /// All runs that a path means, in the order of their paths.
     pub fn find(path: &Path) -> Result<Vec<Self>, TargetError> {
-        // The real path has the names of all folders above it, also for `.`.
-        let path = fs_err::canonicalize(path)
-            .map_err(|source| TargetError::Unreadable { path: path.to_owned(), source })?;
-        if is_run(&path) {
-            return Self::of_run(&path).map(|target| vec![target]);
-        }
-        let mut found = Vec::new();
-        collect(&path, 0, &mut found);
+        let unreadable = |source| TargetError::Unreadable { path: path.to_owned(), source };
+        let runs = stored_runs(path).map_err(unreadable)?;
+        let mut found: Vec<Self> = runs
+            .into_iter()
+            .filter(|found| is_run(&found.run.path))
+            .map(|StoredRun { iteration, case, run }| Self {
+                iteration,
+                case: case.to_string(),
+                run_dir: run.path,
+            })
+            .collect();
         if found.is_empty() {
-            return Err(TargetError::NoRuns(path));
+            // One that lies where no layout has it, and that somebody names.
+            let path = fs_err::canonicalize(path).map_err(unreadable)?;
+            let named = is_run(&path).then(|| Self::of_run(&path));
+            found.push(named.unwrap_or(Err(TargetError::NoRuns(path)))?);
         }
         found.sort();
-        found.iter().map(|run| Self::of_run(run)).collect()
+        Ok(found)
     }
 
     fn of_run(run: &Path) -> Result<Self, TargetError> {
@@ -76,22 +84,4 @@ impl CheckTarget {
 
 fn is_run(folder: &Path) -> bool {
     folder.join("outputs").is_dir() || folder.join("transcript.jsonl").is_file()
-}
-
-/// Runs lie at most three levels below an iteration: eval, configuration, run.
-fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let entries = fs_err::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries {
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if !is_folder || is_hidden {
-            continue;
-        }
-        let path = entry.path();
-        if is_run(&path) {
-            found.push(path);
-        } else if depth < 3 {
-            collect(&path, depth + 1, found);
-        }
-    }
 }

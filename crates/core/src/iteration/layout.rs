@@ -52,11 +52,85 @@ pub struct RunFolder {
     pub exists: bool,
 }
 
+/// A run that is there, and the iteration that it belongs to.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    pub iteration: PathBuf,
+    pub case: EvalId,
+    pub run: RunFolder,
+}
+
+/// The runs that a path means: a run, or all of a configuration, a case, an iteration or a workspace.
+pub fn stored_runs(path: &Path) -> io::Result<Vec<StoredRun>> {
+    // The real path has the names of all folders above it, also for `.`.
+    let path = fs_err::canonicalize(path)?;
+    let folders = list(&path)?.into_iter().filter(|entry| entry.is_folder);
+    let iterations = folders.filter(|entry| iteration_number(&entry.name).is_some());
+    let iterations: Vec<PathBuf> = iterations.map(|entry| path.join(entry.name)).collect();
+    if !iterations.is_empty() {
+        let runs: io::Result<Vec<Vec<StoredRun>>> =
+            iterations.iter().map(|iteration| runs_of(iteration, &path)).collect();
+        return Ok(runs?.concat());
+    }
+    if let Some(iteration) = iteration_above(&path) {
+        return runs_of(&iteration, &path);
+    }
+    // Nothing tells what the folders are: the first that reads as an iteration is one.
+    for folder in path.ancestors().take(DEPTH) {
+        let runs = runs_of(folder, &path)?;
+        if !runs.is_empty() {
+            return Ok(runs);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// An iteration, `runs/`, a case, a configuration, a run.
+const DEPTH: usize = 5;
+
+/// The iteration that a folder is or lies in, as far as names and files tell.
+fn iteration_above(path: &Path) -> Option<PathBuf> {
+    let name = |folder: &Path| folder.file_name()?.to_str().map(str::to_owned);
+    let is_iteration = |folder: &&Path| {
+        name(folder).is_some_and(|name| iteration_number(&name).is_some())
+            || ["iteration.json", "suite.json", "benchmark.json"]
+                .into_iter()
+                .any(|file| folder.join(file).is_file())
+    };
+    let is_case = |folder: &&Path| {
+        name(folder).is_some_and(|name| name.starts_with("eval-") || name.starts_with("eval_"))
+    };
+    let above = || path.ancestors().take(DEPTH);
+    let known = above().find(is_iteration);
+    let parent = || above().find(is_case).and_then(Path::parent);
+    let found = known.or_else(parent)?;
+    let is_inner = name(found).is_some_and(|name| name == "runs");
+    Some(if is_inner { found.parent().unwrap_or(found) } else { found }.to_owned())
+}
+
+fn runs_of(iteration: &Path, below: &Path) -> io::Result<Vec<StoredRun>> {
+    let record = crate::workspace::Iteration::at(iteration).record().ok();
+    let mut found = Vec::new();
+    for case in cases(iteration, record.as_ref())? {
+        let (runs, _) = case.runs(record.as_ref());
+        let here = runs.into_iter().filter(|run| run.exists && run.path.starts_with(below));
+        found.extend(here.map(|run| {
+            let (iteration, case) = (iteration.to_owned(), case.id.clone());
+            StoredRun { iteration, case, run }
+        }));
+    }
+    Ok(found)
+}
+
+fn iteration_number(name: &str) -> Option<u64> {
+    name.strip_prefix("iteration-")?.parse().ok()
+}
+
 /// The iteration that a path means: itself, or the newest iteration of a workspace.
 pub fn find_iteration(path: &Path) -> io::Result<PathBuf> {
-    let number = |entry: &Entry| entry.name.strip_prefix("iteration-")?.parse::<u64>().ok();
     let folders = list(path)?.into_iter().filter(|entry| entry.is_folder);
-    let newest = folders.filter_map(|entry| Some((number(&entry)?, entry))).max_by_key(|it| it.0);
+    let numbered = folders.filter_map(|entry| Some((iteration_number(&entry.name)?, entry)));
+    let newest = numbered.max_by_key(|(number, _)| *number);
     Ok(newest.map_or_else(|| path.to_owned(), |(_, entry)| path.join(entry.name)))
 }
 

@@ -3,19 +3,17 @@
 //! A folder may be a run, a case, an iteration or a whole workspace. The suite and the skill are those that the iteration
 //! kept, unless the caller names others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use skillgauge_core::iteration::layout::{StoredRun, stored_runs};
 use skillgauge_core::plan::RunId;
 use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceError, in_words};
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::{ReadError, Suite};
 
 use super::evaluator::{GradeTask, OldSkill, Subject};
-
-/// A workspace has iterations with cases with configurations with runs.
-const MAX_DEPTH: usize = 4;
 
 /// What the caller names instead of what an iteration kept.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +27,6 @@ pub struct Instead {
 pub enum FindError {
     #[error("there is no run in {}", path.display())]
     NoRuns { path: PathBuf },
-    /// A folder is called like a run and lies elsewhere.
-    #[error("{} is no run of an iteration; expected <iteration>/eval-<id>/<configuration>/run-<number>", path.display())]
-    NotInIteration { path: PathBuf },
     #[error("{}: {}", path.display(), in_words(source))]
     Io {
         path: PathBuf,
@@ -57,7 +52,7 @@ impl FindError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoRuns { .. } | Self::NotInIteration { .. } => {
+            Self::NoRuns { .. } => {
                 "give the folder of a run or of an iteration, such as skill-workspace/iteration-1"
             }
             Self::Io { .. } => "check the path and the permissions",
@@ -71,63 +66,38 @@ impl FindError {
 
 /// All runs below the folders, each once, in the order of iteration and id.
 pub fn find_runs(paths: &[PathBuf], instead: &Instead) -> Result<Vec<GradeTask>, FindError> {
-    let mut found: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut found: BTreeMap<PathBuf, StoredRun> = BTreeMap::new();
     for path in paths {
-        let real = fs_err::canonicalize(path)
-            .map_err(|source| FindError::Io { path: path.clone(), source })?;
-        let before = found.len();
-        collect(&real, 0, &mut found);
-        if found.len() == before && !found.iter().any(|run| run.starts_with(&real)) {
+        let runs = stored_runs(path)
+            .map_err(|source| FindError::Io { path: path.clone(), source })?
+            .into_iter()
+            .filter(|found| can_be_graded(&RunDir::at(&found.run.path)));
+        let count = runs.map(|run| found.insert(run.run.path.clone(), run)).count();
+        if count == 0 {
             return Err(FindError::NoRuns { path: path.clone() });
         }
     }
     let mut subjects: BTreeMap<PathBuf, Arc<Subject>> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(found.len());
-    for path in found {
-        let (root, id) =
-            place(&path).ok_or_else(|| FindError::NotInIteration { path: path.clone() })?;
-        if !subjects.contains_key(&root) {
-            subjects.insert(root.clone(), Arc::new(Subject::read(&root, instead)?));
+    for (path, StoredRun { iteration, case, run }) in found {
+        if !subjects.contains_key(&iteration) {
+            subjects.insert(iteration.clone(), Arc::new(Subject::read(&iteration, instead)?));
         }
-        let subject = Arc::clone(&subjects[&root]);
-        if subject.case(&id.case).is_none() {
-            return Err(FindError::NoCase { path, case: id.case });
+        let subject = Arc::clone(&subjects[&iteration]);
+        let case = case.to_string();
+        if subject.case(&case).is_none() {
+            return Err(FindError::NoCase { path, case });
         }
-        tasks.push((root, GradeTask { id, run: RunDir::at(path), subject }));
+        let number = u32::try_from(run.number).unwrap_or(u32::MAX);
+        let id = RunId { case, configuration: run.configuration, number };
+        tasks.push((iteration, GradeTask { id, run: RunDir::at(path), subject }));
     }
     tasks.sort_by(|(one, task), (other, with)| (one, &task.id).cmp(&(other, &with.id)));
     Ok(tasks.into_iter().map(|(_, task)| task).collect())
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
-    if is_run(folder) {
-        found.insert(folder.to_owned());
-        return;
-    }
-    if depth == MAX_DEPTH {
-        return;
-    }
-    let entries = fs_err::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries {
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && !entry.file_name().to_string_lossy().starts_with('.') {
-            collect(&entry.path(), depth + 1, found);
-        }
-    }
-}
-
-fn is_run(folder: &Path) -> bool {
-    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_named = name.strip_prefix("run-").is_some_and(|number| number.parse::<u32>().is_ok());
-    let run = RunDir::at(folder);
-    is_named && (run.is_complete() || run.transcript_file().is_file() || run.outputs().is_dir())
-}
-
-/// The iteration of a run, and which run of it.
-fn place(run: &Path) -> Option<(PathBuf, RunId)> {
-    let root = run.ancestors().nth(3)?;
-    let id = run.strip_prefix(root).ok()?.to_str()?.parse().ok()?;
-    Some((root.to_owned(), id))
+fn can_be_graded(run: &RunDir) -> bool {
+    run.is_complete() || run.transcript_file().is_file() || run.outputs().is_dir()
 }
 
 impl Subject {

@@ -101,5 +101,5 @@ fn what_is_missing_is_said() {
     assert!(matches!(error(&[shop.iteration()], &none), FindError::NoSuite { .. }));
     let stray = shop.path().join("run-1");
     fs_err::create_dir_all(stray.join("outputs")).unwrap();
-    assert!(matches!(error(&[stray], &none), FindError::NotInIteration { .. }));
+    assert!(matches!(error(&[stray], &none), FindError::NoRuns { .. }));
 }
