@@ -39,9 +39,24 @@ pub struct OutputArgs<F: Format> {
 
     /// Write the result to this file, too: in the format of its extension, or else in --format
     ///
-    /// Extensions are .txt, .json, .md, .xml (JUnit), .sarif and .html. May be given more than once.
-    #[arg(long = "out", short = 'o', value_name = "FILE")]
+    /// Extensions are .txt, .json, .md, .xml (JUnit), .sarif and .html, as far as the command has the format. May be
+    /// given more than once.
+    #[arg(long = "out", short = 'o', value_name = "FILE", value_parser = file_for::<F>)]
     pub files: Vec<PathBuf>,
+}
+
+/// Takes the name of a file that can be written when the work is done: before anything is paid.
+fn file_for<F: ValueEnum>(name: &str) -> Result<PathBuf, String> {
+    let file = PathBuf::from(name);
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let is_format = ["html", "htm", "json", "md", "sarif", "txt", "xml"].contains(&extension);
+    if is_format && of_extension::<F>(&file).is_none() {
+        return Err(format!("this command cannot write .{extension}"));
+    }
+    match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(format!("there is no folder {}", folder.display())),
+        None => Ok(file),
+    }
 }
 
 /// What a format must be able to do; every format can.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use skillgauge_core::package::{Packing, write_archive_file};
 use skillgauge_core::profile::{Policy, Profile};
 use skillgauge_core::skill::Skill;
+use skillgauge_core::text::plural;
 use skillgauge_core::validate::Checked;
 
 use super::Outcome;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &PackageArgs, printer: &Printer) -> Outcome {
         let target = target(args.out.as_deref(), &packing);
         write_archive_file(&packing, &target)?;
         writeln!(out, "{}", target.display())?;
-        printer.say(&format!("packed {} files", packing.files.len()));
+        printer.say(&format!("packed {}", plural(packing.files.len(), "file")));
     }
     out.flush()?;
     Ok(ExitCode::Success)

@@ -141,7 +141,7 @@ fn votes_do_not_go_over_the_calls_that_are_allowed() {
     assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
     assert_eq!((calls(&project), asked(&project)), (1, 3), "the run is not run again");
     let text = stderr(&output);
-    assert!(text.contains("0 calls of the agent, 3 of the judge, unknown cost"), "{text}");
+    assert!(text.contains("0 agent calls, 3 judge calls, unknown cost"), "{text}");
 }
 
 /// A case whose critical check fails whatever the agent does.

@@ -235,7 +235,7 @@ fn who_has_no_judge_is_not_told_of_its_cost_and_a_judge_of_unknown_price_is_not_
     dumb_judge(&project);
     let output = run(&project, &[&ONCE[..], &["--case", "1"]].concat());
     assert!(
-        line(&stderr(&output), " of the judge, ").ends_with("unknown cost"),
+        line(&stderr(&output), " judge calls, ").ends_with("unknown cost"),
         "{}",
         stderr(&output)
     );

@@ -10,7 +10,7 @@ use skillgauge_format::json::Number;
 use super::Summary;
 use super::notes::pair;
 use crate::output::Style;
-use crate::text::{counted, printable};
+use crate::text::{self, counted, printable};
 
 /// Notes that are shown; the file has all of them.
 const NOTES: usize = 8;
@@ -59,7 +59,8 @@ fn table(summary: &Summary, out: &mut String) {
         row[7] = signed(mean(&found.means.tokens), 0, "");
         rows.push(row);
     }
-    align(&rows, out);
+    let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+    out.push_str(&text::table(&rows, &[0]));
 }
 
 fn row(configuration: &str, found: &ConfigurationStatistics) -> [String; 8] {
@@ -81,22 +82,6 @@ fn row(configuration: &str, found: &ConfigurationStatistics) -> [String; 8] {
         or_none(mean(&found.time_seconds).map(|seconds| format!("{seconds:.1} s"))),
         or_none(mean(&found.tokens).map(|tokens| format!("{tokens:.0}"))),
     ]
-}
-
-fn align(rows: &[[String; 8]], out: &mut String) {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let width = width(column).unwrap_or(0);
-            let _ = if column == 0 {
-                write!(line, "{cell:<width$}")
-            } else {
-                write!(line, "  {cell:>width$}")
-            };
-        }
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
 }
 
 fn verdicts(summary: &Summary, style: Style, out: &mut String) {

@@ -75,6 +75,11 @@ pub fn replace<T, E: From<io::Error>>(
     durability: Durability,
     fill: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, E> {
+    // A rename would put a file where a device or a pipe was, for everybody on the machine.
+    if fs_err::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_symlink()) {
+        let what = format!("{} is there already and is no regular file", path.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
+    }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let mut draft = draft(folder.unwrap_or(Path::new(".")))?;
     let filled = fill(draft.as_file_mut())?;

@@ -128,14 +128,15 @@ impl Graded {
         })
     }
 
-    /// The pass rate before it was rounded: what is computed from it is rounded once.
+    /// The pass rate by the counts. A stated one may be rounded to two decimals in one arm and to four in the other,
+    /// which would be a difference out of nothing.
     pub(super) fn exact_rate(&self) -> f64 {
         let Counts { passed, total, .. } = self.counts;
         if total == 0 {
             return self.rubric.as_ref().map_or(0.0, |rubric| rubric.normalized);
         }
         let as_number = |count: u64| Number::Unsigned(count).as_f64();
-        nearest(self.pass_rate.as_f64(), as_number(passed) / as_number(total))
+        (as_number(passed) / as_number(total)).min(1.0)
     }
 
     fn take_expectations(&mut self, root: &Node<'_>) {
@@ -178,16 +179,19 @@ impl Graded {
     fn count(&mut self, summary: Option<&Node<'_>>) {
         let verdicts = self.verdicts.len() as u64;
         let holding = self.verdicts.iter().filter(|found| found.passed).count() as u64;
-        let passed = whole(summary, "passed").unwrap_or(holding);
+        let mut passed = whole(summary, "passed").unwrap_or(holding);
         let total = whole(summary, "total").unwrap_or(verdicts);
-        let failed = whole(summary, "failed").unwrap_or_else(|| total.saturating_sub(passed));
-        self.counts = Counts { passed, failed, total };
+        let mut failed = whole(summary, "failed").unwrap_or_else(|| total.saturating_sub(passed));
+        let mut stated = amount(summary, "pass_rate").filter(|rate| rate.as_f64() <= 1.0);
         if verdicts == total && holding != passed {
+            // What was said of each expectation has evidence, a count has none.
             self.problems.push(format!(
-                "the summary says that {passed} of {total} passed, the expectations say {holding}"
+                "the summary says that {passed} of {total} passed, the expectations say {holding}, \
+                 which counts"
             ));
+            (passed, failed, stated) = (holding, total.saturating_sub(holding), None);
         }
-        let stated = amount(summary, "pass_rate").filter(|rate| rate.as_f64() <= 1.0);
+        self.counts = Counts { passed, failed, total };
         self.pass_rate = stated.unwrap_or_else(|| rate(passed.min(total), total));
     }
 

@@ -264,8 +264,8 @@ fn no_problem_of_a_suite_hides_another() {
     let suite = r#"{"skill_name": "demo-skill", "evals": [
         {"id": 1, "prompt": "a", "files": "x", "structural_expectations": [
             {"id": "S1", "type": "file_contains", "description": "d", "pattern": "[", "match": "a", "match_regex": "("},
-            {"id": "S2", "type": "nope", "description": "d", "path": "$[?(@.x)]"},
-            {"id": "S3", "type": "json_schema", "pattern": 3, "schema": {"format": "date"}},
+            {"id": "S2", "type": "nope", "description": "d", "path": "$[?(@.x"},
+            {"id": "S3", "type": "json_schema", "pattern": 3, "schema": {"type": "nope"}},
             {"id": "S4", "type": "diff_scope", "description": "d", "allow": ["a", "../x"], "match_regex": "("}]},
         {"id": 1, "prompt": "b", "files": ["../out", "gone"]},
         {"id": 3, "prompt": "c", "should_trigger": true}]}"#;

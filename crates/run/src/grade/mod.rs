@@ -28,7 +28,7 @@ use skillgauge_core::judge::question::{self, Question, QuestionError};
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
-use skillgauge_format::cases::{CasesGrading, SuiteCase, Verdict};
+use skillgauge_format::cases::{CasesGrading, SuiteCase};
 use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
 use skillgauge_format::part::Grader;
 use skillgauge_format::transcript::Transcript;
@@ -78,16 +78,6 @@ pub enum GradingFile {
     Evals(Box<EvalsGrading>),
     /// For a `cases` suite.
     Cases(Box<CasesGrading>),
-}
-
-impl GradingFile {
-    /// Whether the run passed: all that was graded, or every required criterion.
-    pub fn is_passed(&self) -> bool {
-        match self {
-            Self::Evals(grading) => grading.summary.failed == 0,
-            Self::Cases(grading) => grading.overall == Verdict::Pass,
-        }
-    }
 }
 
 /// What became of a grading.

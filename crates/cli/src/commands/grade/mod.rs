@@ -3,10 +3,12 @@
 mod behaviour;
 mod summary;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use skillgauge_core::iteration::layout::stored_runs;
+use skillgauge_core::iteration::{self, Iteration, Standing};
 use skillgauge_core::workspace::{Workspace, WorkspaceLock};
 use skillgauge_format::Case;
 use skillgauge_run::budget::Budget;
@@ -61,18 +63,20 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
         let mut under_way = Bounded::new(jobs);
         for (place, task) in tasks.into_iter().enumerate() {
             let (evaluator, cancel) = (Arc::clone(&evaluator), session.cancel.clone());
-            let (id, work) =
-                (task.id.clone(), async move { evaluator.evaluate(&task, &cancel).await });
-            under_way.begin((place, id), work);
+            let (id, folder) = (task.id.clone(), task.run.root().to_owned());
+            let work = async move { evaluator.evaluate(&task, &cancel).await };
+            under_way.begin((place, id, folder), work);
         }
         under_way.all().await
     })?;
-    ends.sort_by_key(|((place, _), _)| *place);
+    ends.sort_by_key(|((place, ..), _)| *place);
     for (workspace, lock) in &locks {
         keep::record_scores(workspace, lock, printer);
     }
-    for ((_, id), end) in ends {
-        summary.add(&id, end.unwrap_or_else(|panic| Err(panic.into())));
+    let standings = standings(&args.paths);
+    for ((_, id, folder), end) in ends {
+        let end = end.unwrap_or_else(|panic| Err(panic.into()));
+        summary.add(&id, standings.get(&folder), end);
     }
     summary.print(printer)?;
     summary.say(&budget.spent(), printer);
@@ -103,4 +107,17 @@ fn lock(tasks: &[GradeTask]) -> Result<Vec<(Workspace, WorkspaceLock)>, CommandE
         Ok((workspace.clone(), locked))
     };
     workspaces.into_values().map(lock).collect()
+}
+
+/// What the runs count for now that they are graded, by folder; the same as in every benchmark of them.
+fn standings(paths: &[PathBuf]) -> BTreeMap<PathBuf, Standing> {
+    let runs = paths.iter().filter_map(|path| stored_runs(path).ok()).flatten();
+    let iterations: BTreeSet<PathBuf> = runs.map(|run| run.iteration).collect();
+    let read = iterations.iter().filter_map(|folder| Iteration::read(folder).ok());
+    read.flat_map(|iteration| {
+        let folder = iteration.folder.clone();
+        let standing = move |run: iteration::Run| (folder.join(run.folder), run.standing);
+        iteration.cases.into_iter().flat_map(|case| case.runs).map(standing)
+    })
+    .collect()
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use skillgauge_core::iteration::Standing;
 use skillgauge_core::plan::RunId;
-use skillgauge_core::text::printable;
+use skillgauge_core::text::{plural, printable};
 use skillgauge_format::cases::CasesGrading;
 use skillgauge_format::evals::EvalsGrading;
 use skillgauge_format::part::Configuration;
@@ -39,6 +40,8 @@ pub(super) struct Summary {
     /// Failed runs of the skill itself: a baseline may fail.
     failed_with_skill: usize,
     with_errors: usize,
+    /// Neither passed nor failed, and not because of the judge.
+    not_measured: usize,
     not_graded: usize,
 }
 
@@ -47,7 +50,12 @@ impl Summary {
         Self { judging, already, ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, run: &RunId, end: Result<Graded, NotGraded>) {
+    pub(super) fn add(
+        &mut self,
+        run: &RunId,
+        standing: Option<&Standing>,
+        end: Result<Graded, NotGraded>,
+    ) {
         let id = printable(&run.to_string()).into_owned();
         let graded = &match end {
             Ok(graded) => graded,
@@ -66,22 +74,35 @@ impl Summary {
             Judging::Wanted => &graded.judge_errors,
             Judging::Unwanted => &[],
         };
-        let is_open = !errors.is_empty();
-        self.with_errors += usize::from(is_open);
-        let has_failed = !graded.file.as_ref().is_some_and(GradingFile::is_passed);
+        self.with_errors += usize::from(!errors.is_empty());
         let is_baseline =
             matches!(run.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
-        self.passed += usize::from(!has_failed && !is_open);
-        self.failed += usize::from(has_failed);
-        self.failed_with_skill += usize::from(has_failed && !is_baseline);
-        // What nobody judged is neither a pass nor a fail; what was decided may have failed all the same.
-        let verdict = match (has_failed, is_open) {
-            (true, _) => "fail",
-            (false, true) => "open",
-            (false, false) => "pass",
-        };
         let (score, details) = describe(graded);
-        let open = if is_open { format!(", {} not judged", errors.len()) } else { String::new() };
+        let mut open = String::new();
+        let verdict = match standing {
+            Some(Standing::Passed) => {
+                self.passed += 1;
+                "pass"
+            }
+            Some(Standing::Failed) => {
+                self.failed += 1;
+                self.failed_with_skill += usize::from(!is_baseline);
+                "fail"
+            }
+            _ if !errors.is_empty() => {
+                open = format!(", {} not judged", errors.len());
+                "open"
+            }
+            Some(Standing::NotMeasured(why)) => {
+                self.not_measured += 1;
+                open = format!(", not measured: {why}");
+                "open"
+            }
+            None => {
+                self.not_measured += 1;
+                "open"
+            }
+        };
         self.line(&format!("{verdict:<6} {id}: {score}{open}"));
         for detail in details {
             self.line(&format!("       - {detail}"));
@@ -106,6 +127,7 @@ impl Summary {
         let mut counts = vec![format!("{} passed", self.passed), format!("{} failed", self.failed)];
         for (count, what) in [
             (self.with_errors, "with judge errors"),
+            (self.not_measured, "not measured"),
             (self.not_graded, "not graded"),
             (self.already, "graded before"),
         ] {
@@ -139,13 +161,11 @@ impl Summary {
             printer.say("nobody judged: these gradings have the structural checks only");
             return;
         }
-        let calls = spent.model_calls;
-        let s = if calls == 1 { "" } else { "s" };
-        printer.say(&format!("{calls} call{s} of the judge, {spent}"));
+        printer.say(&format!("{}, {spent}", plural(spent.model_calls, "judge call")));
     }
 
     pub(super) fn exit_code(&self) -> ExitCode {
-        if self.with_errors + self.not_graded > 0 {
+        if self.with_errors + self.not_measured + self.not_graded > 0 {
             ExitCode::Incomplete
         } else if self.failed_with_skill > 0 {
             ExitCode::Failure

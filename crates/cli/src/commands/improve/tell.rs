@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use skillgauge_core::improve::{
     self, Change, Compared, Improvement, Measured, Round, Stop, fewest_cases,
 };
+use skillgauge_core::text::plural;
 use skillgauge_core::version::VersionNumber;
 use skillgauge_format::write;
 use skillgauge_run::budget::Spent;
@@ -78,8 +79,9 @@ pub(super) fn spent(spent: &Spent, printer: &Printer) {
         return;
     }
     printer.say(&format!(
-        "{} calls of the agent, {} of models, {spent}",
-        spent.agent_calls, spent.model_calls
+        "{}, {}, {spent}",
+        plural(spent.agent_calls, "agent call"),
+        plural(spent.model_calls, "model call")
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use skillgauge_core::benchmark::{self, Aggregate, Answer, BenchmarkError, Settings};
 use skillgauge_core::plan::{RunId, Shard};
-use skillgauge_core::text::ending;
+use skillgauge_core::text::{ending, plural};
 use skillgauge_core::workspace::{Iteration, WorkspaceError, is_out_of_room};
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::iteration::OpenIteration;
@@ -118,8 +118,9 @@ impl RunSummary<'_> {
             return;
         }
         printer.say(&format!(
-            "{} calls of the agent, {} of the judge, {spent}",
-            spent.agent_calls, spent.model_calls
+            "{}, {}, {spent}",
+            plural(spent.agent_calls, "agent call"),
+            plural(spent.model_calls, "judge call")
         ));
     }
 
@@ -143,6 +144,10 @@ impl RunSummary<'_> {
         }
         match aggregate.answer() {
             Answer::Broken => ExitCode::Incomplete,
+            // As `bench` says of the same iteration: what is not measured may change the answer.
+            Answer::Fine | Answer::Worse if aggregate.unmeasured().next().is_some() => {
+                ExitCode::Incomplete
+            }
             Answer::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
             Answer::Fine | Answer::Worse => ExitCode::Failure,
         }

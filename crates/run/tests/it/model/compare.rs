@@ -286,7 +286,7 @@ async fn a_suggestion_that_is_not_in_the_files_is_sent_back_once() {
     let before: Vec<&str> =
         analysis.suggestions.iter().map(|found| found.before.as_str()).collect();
     assert_eq!(before, ["Body 1.", "name: pdf-helper"]);
-    assert_eq!(analysis.extra.get("notes"), None);
+    assert_eq!(analysis.notes, None);
     assert!(server.unmatched().is_empty());
 }
 
@@ -297,6 +297,6 @@ async fn a_suggestion_that_stays_wrong_is_dropped_with_a_note() {
     let analysis = analyzed(&server).await;
     assert_eq!(server.requests().len(), 2);
     assert!(analysis.suggestions.iter().all(|found| found.before == "Body 1."));
-    let notes = analysis.extra["notes"].as_array().unwrap();
-    assert!(notes[0].as_str().unwrap().contains("dropped"), "{notes:?}");
+    let notes = analysis.notes.unwrap();
+    assert!(notes[0].contains("dropped"), "{notes:?}");
 }
