@@ -60,3 +60,75 @@ fn when_the_judge_decided_nothing_no_surface_has_a_rate() {
     assert_eq!(benchmark["runs"], json!([]));
     assert_eq!(benchmark["unmeasured"][0]["outcome"], "judge_error");
 }
+
+/// An iteration of another tool: seven cases, both arms with the given summary over the same three verdicts.
+fn by_hand(project: &Project, verdicts: [bool; 3], with: &Value, without: &Value) {
+    for case in 1..=7 {
+        for (arm, summary) in [("with_skill", with), ("without_skill", without)] {
+            let expectations: Vec<Value> = verdicts
+                .iter()
+                .enumerate()
+                .map(|(index, passed)| json!({"text": format!("e{index}"), "passed": passed}))
+                .collect();
+            let grading = json!({"expectations": expectations, "summary": summary});
+            let path = format!("hand/eval-{case}/{arm}/run-1/grading.json");
+            project.file(&path, grading.to_string());
+        }
+    }
+}
+
+#[test]
+fn a_rate_that_one_arm_rounds_is_no_difference() {
+    let project = Project::new();
+    let summary = |rate| json!({"passed": 2, "failed": 1, "total": 3, "pass_rate": rate});
+    by_hand(&project, [true, true, false], &summary(0.67), &summary(0.6667));
+    project.output(&["bench", "hand"]);
+    let found = &json(&project, "hand/benchmark.json")["statistics"]["differences"][0];
+    assert_eq!((&found["difference"], &found["wins"]), (&json!(0.0), &json!(0)), "{found:#}");
+}
+
+#[test]
+fn a_summary_that_contradicts_its_expectations_does_not_count() {
+    let project = Project::new();
+    let claimed = json!({"passed": 3, "failed": 0, "total": 3, "pass_rate": 1.0});
+    let right = json!({"passed": 1, "failed": 2, "total": 3, "pass_rate": 0.3333});
+    by_hand(&project, [true, false, false], &claimed, &right);
+    let bench = project.output(&["bench", "hand"]);
+    let shown = project.shown(&bench);
+    assert!(shown.contains("the summary says that 3 of 3 passed"), "{shown}");
+    let benchmark = json(&project, "hand/benchmark.json");
+    assert_eq!(benchmark["statistics"]["differences"][0]["difference"], 0.0, "{shown}");
+    assert!(
+        benchmark["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|run| run["result"]["run_passed"] == false)
+    );
+}
+
+/// Its outputs are right, but it never came to an end.
+#[test]
+fn grade_passes_no_run_that_the_benchmark_fails() {
+    let project = Project::new();
+    project.good_skill("s");
+    let check = json!({"id": "S1", "type": "file_exists", "pattern": "a.txt", "description": "a"});
+    let case = json!({"id": 1, "prompt": "p", "structural_expectations": [check]});
+    project.file("s/evals/evals.json", json!({"skill_name": "s", "evals": [case]}).to_string());
+    script(&project, "agent.sh", "#!/bin/sh\ncat > /dev/null\ntouch a.txt\nsleep 60\n");
+    let args = ["run", "s", "--agent", "command:./agent.sh", "--judge", "none", "--runs", "1"];
+    let ran = project.output(&[&args[..], &["--baseline", "none", "--timeout", "1s"]].concat());
+    assert_eq!(ran.status.code(), Some(1), "{}", project.shown(&ran));
+    // The folder may be named as people name them, and lie where no plan has it.
+    let renamed = project.path().join("eval-1-some-name");
+    fs_err::rename(project.path().join("s-workspace/iteration-1/eval-1"), &renamed).unwrap();
+    fs_err::create_dir_all(project.path().join("other")).unwrap();
+    fs_err::rename(&renamed, project.path().join("other/eval-1-some-name")).unwrap();
+    let suite = ["--evals", "s/evals/evals.json"];
+    let graded =
+        project.output(&[&["grade", "other", "--judge", "none", "--force"], &suite[..]].concat());
+    let shown = project.shown(&graded);
+    assert_eq!(graded.status.code(), Some(1), "{shown}");
+    assert!(shown.contains("0 passed, 1 failed"), "{shown}");
+    assert_eq!(project.exit_code(&[&["check", "other"], &suite[..]].concat()), Some(0));
+}

@@ -117,3 +117,22 @@ pub fn normal(path: &Path) -> Option<PathBuf> {
     }
     Some(normal)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_never_replaced_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let fill = |file: &mut File| file.write_all(b"x");
+        let error = replace(&socket, Durability::Renamed, fill).unwrap_err();
+        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(!socket.is_file());
+        replace(&folder.path().join("new"), Durability::Renamed, fill).unwrap();
+    }
+}
