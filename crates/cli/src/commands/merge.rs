@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use skillgauge_core::benchmark::{self, Answer, Settings};
+use skillgauge_core::text::counted;
 use skillgauge_core::workspace::{Iteration, Merged, Workspace, merge};
 
 use super::Outcome;
@@ -95,7 +96,8 @@ fn say_missing(merged: &Merged, printer: &Printer) {
     if merged.missing.is_empty() {
         return;
     }
-    printer.say(&format!("{} runs are missing:", merged.missing.len()));
+    let missing = counted(merged.missing.len(), "run is missing", "runs are missing");
+    printer.say(&format!("{missing}:"));
     for id in merged.missing.iter().take(NAMED) {
         printer.say(&format!("  {id}"));
     }

@@ -13,6 +13,7 @@ use super::run_dir::RunDir;
 use super::write_atomically;
 use crate::files::copy_folder;
 use crate::plan::RunId;
+use crate::text::counted;
 
 /// What became of a merge.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +66,8 @@ pub fn merge(shards: &[Iteration], target: &Iteration) -> Result<Merged, MergeEr
         merged.record.partial = None;
     } else {
         merged.record.finished = None;
-        merged.record.partial = Some(format!("{} runs are missing", merged.missing.len()));
+        merged.record.partial =
+            Some(counted(merged.missing.len(), "run is missing", "runs are missing"));
     }
     target.write_record(&merged.record)?;
     Ok(merged)
