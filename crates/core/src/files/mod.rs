@@ -76,7 +76,9 @@ pub fn replace<T, E: From<io::Error>>(
     fill: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, E> {
     // A rename would put a file where a device or a pipe was, for everybody on the machine.
-    if fs_err::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_symlink()) {
+    let is_special =
+        |found: std::fs::Metadata| !found.is_file() && !found.is_dir() && !found.is_symlink();
+    if fs_err::symlink_metadata(path).is_ok_and(is_special) {
         let what = format!("{} is there already and is no regular file", path.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, what).into());
     }

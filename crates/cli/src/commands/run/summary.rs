@@ -144,8 +144,11 @@ impl RunSummary<'_> {
         }
         match aggregate.answer() {
             Answer::Broken => ExitCode::Incomplete,
-            // As `bench` says of the same iteration: what is not measured may change the answer.
-            Answer::Fine | Answer::Worse if aggregate.unmeasured().next().is_some() => {
+            // As `bench` says of the same iteration: what is not measured may change the answer. A part of a plan has
+            // done its work without the runs of the others.
+            Answer::Fine | Answer::Worse
+                if aggregate.unmeasured().any(|run| run.outcome != "not_run") =>
+            {
                 ExitCode::Incomplete
             }
             Answer::Fine if aggregate.failed_cases().is_empty() => ExitCode::Success,
