@@ -18,7 +18,7 @@ use super::{AgentArgs, BudgetArgs, OutputArgs, PlainFormat, TapeArgs};
 /// loop adopts a version that is no better in at most 5 of 100 times. That takes at least 6 cases, and one more per round.
 ///
 /// Exit code 0 when the loop came to its end, 2 for bad input, 3 when it was stopped by a limit or an error, 130 when it
-/// was interrupted: what was measured is kept, and the same command goes on where it stopped.
+/// was interrupted: run the same command again to resume.
 #[derive(Args, Debug)]
 pub struct ImproveArgs {
     /// The skill

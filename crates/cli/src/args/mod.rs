@@ -66,8 +66,8 @@ use crate::printer::Color;
 
 /// Evaluates and improves Agent Skills
 ///
-/// Tells the author of a skill (a folder with a SKILL.md) four things that can be believed: is it well formed,
-/// does it trigger for the right requests, does it help, and which version is better.
+/// Measures whether a skill (a folder with a SKILL.md) is well formed, triggers for the right requests, helps, and
+/// which version is better, and says how sure it is.
 #[derive(Debug, Parser)]
 #[command(name = "skillgauge", version, propagate_version = true, max_term_width = 100)]
 pub struct Cli {

@@ -12,7 +12,7 @@ use super::{OutputArgs, PageFormat, ProbeArgs};
 /// query, how often a skill took what it wants and what it does not, and which skills take each other's queries.
 ///
 /// Exit code 0 when every query went where it should, 1 when some did not, 2 for bad input, 3 when the measurement is broken
-/// or incomplete, 130 when it was interrupted: the same command then goes on where it stopped.
+/// or incomplete, 130 when it was interrupted: run the same command again to resume.
 #[derive(Args, Debug)]
 pub struct RouteArgs {
     /// The folders with the skills

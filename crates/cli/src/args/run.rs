@@ -13,7 +13,7 @@ use super::output::OutputArgs;
 /// Run a suite with and without a skill: execute, check, grade, aggregate
 ///
 /// Takes `<skill>/evals/evals.json` in either dialect and writes everything below `<skill>-workspace/iteration-N`.
-/// Stopped or killed at any moment, the same command goes on where it was.
+/// Interrupt it at any time and run the same command again to resume.
 ///
 /// Exits with 1 when a case fails in most of its runs with the skill, or when the skill makes things worse; with 3 when
 /// runs are missing or could not be graded.

@@ -13,7 +13,7 @@ use super::{OutputArgs, ProbeArgs};
 /// are never touched.
 ///
 /// Exit code 0 when all queries passed, 1 when some failed, 2 for bad input, 3 when the measurement is broken or
-/// incomplete, 130 when it was interrupted: the same command then goes on where it stopped.
+/// incomplete, 130 when it was interrupted: run the same command again to resume.
 #[derive(Args, Debug)]
 pub struct TriggerArgs {
     /// The skill
