@@ -15,6 +15,7 @@ use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::improve::{Conclusion, Decision, Improvement, Measured, Round, StopRecord};
 use skillgauge_format::write::round_rate;
 
+use super::measured::beats;
 use super::step::{Stop, best};
 use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, case_difference, judge};
 use crate::version::VersionNumber;
@@ -91,7 +92,8 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
         stop: StopRecord::from(stop),
         baseline: first.version,
         best: round.version,
-        higher: Some(highest.0.version).filter(|version| *version != round.version),
+        // Of two equal ones the first is the highest, though only the second was shown to be better.
+        higher: Some(highest.0.version).filter(|_| beats(highest.1, measured)),
         decision,
         cases: cases as u64,
         wins: difference.map_or(0, |found| found.wins as u64),

@@ -203,6 +203,17 @@ fn a_version_that_is_better_is_not_lost_to_a_luckier_one() {
     assert!(sentence(&conclusion).ends_with("; v2 scores higher still, but that may be noise"));
 }
 
+/// v1 and v2 have the same pass rate; v1's gains may be luck, v2's are in every case.
+#[test]
+fn an_equal_version_is_not_said_to_score_higher() {
+    let quarters = |all: [u8; 7]| all.iter().map(|n| f64::from(*n) / 4.0).collect::<Vec<f64>>();
+    let versions = [[0; 7], [2, 1, 0, 0, 4, 3, 4], [1, 3, 2, 2, 2, 1, 3]].map(quarters);
+    let rules = Rules { target: 0.75, rounds: 2 };
+    let conclusion = conclude(&drive(&rules, &versions).0, &Stop::Rounds).unwrap();
+    assert_eq!((conclusion.decision, conclusion.best), (Decision::Adopted, 2));
+    assert_eq!(conclusion.higher, None);
+}
+
 /// The pass rates of cases that are run three times each, half of the runs passing, whatever the version.
 fn null(random: &mut ChaCha8Rng, cases: usize) -> Vec<f64> {
     let run = |random: &mut ChaCha8Rng| f64::from(random.next_u32() & 1) / 3.0;

@@ -91,7 +91,9 @@ impl<'m> Measurement<'m> {
             timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
             seed: settings.seed(args.seed),
         };
-        let prepared = iteration::prepare(&request, skillgauge_run::now())?;
+        // To the millisecond: a fleet knows the plan by it, and two iterations may begin within a second.
+        let started = skillgauge_core::time::timestamp(std::time::SystemTime::now());
+        let prepared = iteration::prepare(&request, started)?;
         let taken = args
             .baseline_from
             .map(|number| TakeOver::plan(&target.workspace, number, &prepared.record))
