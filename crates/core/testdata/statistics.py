@@ -5,6 +5,7 @@ Needs scipy and scikit-learn; the tests need neither, they only read the file:
     python statistics.py > statistics.json
 """
 
+import itertools
 import json
 import math
 import random
@@ -52,6 +53,36 @@ def spread(values):
         half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
         result["interval"] = interval((result["mean"] - half, result["mean"] + half))
     return result
+
+
+def within():
+    """Every deal of each case's runs, by enumeration."""
+    cases = [
+        [([1, 1, 1], [0, 0, 0])] * 3,
+        [([1, 1, 0], [0, 0, 1]), ([1, 1, 1], [1, 0, 0]), ([0.5, 0.25, 1], [0, 0.25, 0.5])],
+        [([1, 0], [0, 0]), ([1, 1, 1], [0, 1])],
+        [([0.1, 0.7, 0.4, 0.9], [0.2, 0.3, 0.8])],
+        [([0.6667, 1.0], [0.3333, 0.0]), ([0.7143, 0.5], [0.2, 0.9])],
+        [([1], [0])] * 7,
+        [([math.pi / 4, 0.3], [math.e / 10, 0.9])] * 2,
+    ]
+    for case in cases:
+        differences = []
+        for one, other in case:
+            both = list(one) + list(other)
+            of_case = []
+            for chosen in itertools.combinations(range(len(both)), len(one)):
+                rest = [both[k] for k in range(len(both)) if k not in chosen]
+                of_case.append(numpy.mean([both[k] for k in chosen]) - numpy.mean(rest))
+            differences.append(of_case)
+        observed = sum(of_case[0] for of_case in differences)
+        deals = [sum(deal) for deal in itertools.product(*differences)]
+        yield {
+            "cases": [[list(one), list(other)] for one, other in case],
+            "difference": float(observed / len(case)),
+            "two_sided": sum(abs(d) >= abs(observed) - 1e-9 for d in deals) / len(deals),
+            "upper": sum(d >= observed - 1e-9 for d in deals) / len(deals),
+        }
 
 
 def student():
@@ -148,6 +179,7 @@ json.dump(
         "kappa": list(raters()),
         "area_under_curve": list(scores()),
         "classification": list(classifications()),
+        "within": list(within()),
     },
     sys.stdout,
     indent=1,

@@ -8,17 +8,27 @@
 mod agreement;
 mod exact;
 mod paired;
+mod power;
 mod rate;
+mod sequential;
 mod special;
 mod spread;
 mod verdict;
+mod within;
 
 pub use agreement::{Confusion, area_under_curve, cohens_kappa};
 pub use exact::{mcnemar, sign_test};
 pub use paired::{DEFAULT_SEED, Method, PairedDifference, case_difference, sign_flip};
+pub use power::{Design, POWER};
 pub use rate::{pass_all_k, pass_at_k, wilson, wilson_of_mean};
+pub use sequential::{DECISIVE, PairTally};
 pub use spread::{Spread, bootstrap_interval, mean_interval};
 pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, judge};
+pub use within::{
+    CaseRuns, Tail, WithinCases, cluster_interval, permutation_test, smallest_p_value,
+};
+
+use special::student_quantile;
 
 /// The confidence of every interval that skillgauge shows.
 pub const CONFIDENCE: f64 = 0.95;
@@ -47,5 +57,7 @@ pub(crate) fn number(count: usize) -> f64 {
     count as f64
 }
 
+#[cfg(test)]
+mod simulations;
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@ pub fn wilson_of_mean(values: &[f64]) -> Option<Interval> {
     Some(wilson_around(super::spread::sum(values) / trials, trials))
 }
 
-fn wilson_around(rate: f64, trials: f64) -> Interval {
+pub(super) fn wilson_around(rate: f64, trials: f64) -> Interval {
     let square = Z * Z;
     let scale = 1.0 + square / trials;
     let centre = (rate + square / (2.0 * trials)) / scale;

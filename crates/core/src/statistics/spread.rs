@@ -80,7 +80,7 @@ pub fn bootstrap_interval(values: &[f64], seed: u64) -> Option<Interval> {
 }
 
 /// A whole number from 0 to below `end`, by multiplication; the bias of 2^-64 is far below anything measurable.
-fn below(random: &mut ChaCha8Rng, end: u64) -> usize {
+pub(super) fn below(random: &mut ChaCha8Rng, end: u64) -> usize {
     let wide = u128::from(random.next_u64()) * u128::from(end);
     usize::try_from(wide >> 64).unwrap_or(0)
 }

@@ -260,3 +260,45 @@ proptest! {
         prop_assert!((forward - backward).abs() <= 1e-10 * forward.abs().max(1.0));
     }
 }
+
+#[test]
+fn dealing_runs_within_cases_is_as_enumerated() {
+    for entry in golden("within") {
+        let cases: Vec<CaseRuns> = entry["cases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|case| CaseRuns { with: floats(&case[0]), without: floats(&case[1]) })
+            .collect();
+        let found = WithinCases::of(&cases, 1).unwrap();
+        let (upper, _) = permutation_test(&cases, Tail::Upper, 1);
+        // A sample of 200,000 is good to a third of a point.
+        let tolerance = if found.method == Method::Exact { 1e-9 } else { 0.004 };
+        assert_near(found.difference, float(&entry["difference"]), 1e-9, &entry);
+        assert_near(found.p_value, float(&entry["two_sided"]), tolerance, &entry);
+        assert_near(upper, float(&entry["upper"]), tolerance, &entry);
+    }
+}
+
+#[test]
+fn the_smallest_p_value_is_that_of_runs_that_all_agree() {
+    let all = vec![CaseRuns { with: vec![1.0; 3], without: vec![0.0; 3] }; 3];
+    let found = WithinCases::of(&all, 0).unwrap();
+    assert_eq!(found.method, Method::Exact);
+    assert!((found.p_value - smallest_p_value(&[[3, 3]; 3], Tail::Both)).abs() < 1e-12);
+    assert!((found.p_value - 2.0 / 8000.0).abs() < 1e-12);
+    assert!(smallest_p_value(&[[1, 1]; 5], Tail::Both) > SIGNIFICANCE);
+    assert!(smallest_p_value(&[[1, 1]; 6], Tail::Both) <= SIGNIFICANCE);
+}
+
+/// Review 02 A16: case means with a deviation of 0.12 have an interval of about 20 points, not of 52.
+#[test]
+fn the_interval_of_an_arm_follows_the_spread_of_its_cases() {
+    let cases = [0.60, 0.64, 0.68, 0.72, 0.76, 0.80, 0.84, 0.88];
+    let found = cluster_interval(&cases).unwrap();
+    let student = mean_interval(&cases).unwrap();
+    assert!((found.low - student.low).abs() < 0.05 && (found.high - student.high).abs() < 0.05);
+    // All cases alike is no proof of certainty.
+    let alike = cluster_interval(&[1.0; 3]).unwrap();
+    assert!(alike.low < 0.6 && alike.high >= 1.0, "{alike:?}");
+}

@@ -1,0 +1,127 @@
+//! What a design can show: the smallest difference that it finds four times out of five.
+//!
+//! Simulated, with all-or-nothing runs whose chances lie around one half: that is where runs vary most, so a suite with
+//! partial scores or with very easy or hard cases finds smaller differences than is said here.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+
+use super::{CaseRuns, PairTally, SIGNIFICANCE, Tail, number, permutation_test, smallest_p_value};
+
+/// How often a difference should be found.
+pub const POWER: f64 = 0.8;
+
+/// Differences are looked at in steps of so many points.
+const STEP: u32 = 5;
+
+const DRAWS: u32 = 400;
+
+/// The largest suite that is recommended.
+const MOST_CASES: usize = 400;
+
+/// How many cases are run how often in each arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Design {
+    pub cases: usize,
+    pub runs: usize,
+    pub tail: Tail,
+    /// Stopping when the pairs decide, with the runs as the most there can be.
+    pub is_sequential: bool,
+}
+
+impl Design {
+    pub const fn new(cases: usize, runs: usize) -> Self {
+        Self { cases, runs, tail: Tail::Both, is_sequential: false }
+    }
+
+    /// How often a true difference is found.
+    pub fn power(self, difference: f64) -> f64 {
+        let mut random = ChaCha8Rng::seed_from_u64(super::DEFAULT_SEED);
+        let chances = [0.5 + difference / 2.0, 0.5 - difference / 2.0];
+        let found = (0..DRAWS).filter(|_| self.finds(chances, &mut random)).count();
+        number(found) / f64::from(DRAWS)
+    }
+
+    fn finds(self, chances: [f64; 2], random: &mut ChaCha8Rng) -> bool {
+        let mut run = |chance: f64| f64::from(u8::from(uniform(random) < chance));
+        if self.is_sequential {
+            let mut tally = PairTally::default();
+            for _ in 0..self.cases * self.runs {
+                let pair = PairTally::of([[run(chances[0]), run(chances[1])]]);
+                tally.won += pair.won;
+                tally.lost += pair.lost;
+                if tally.is_decided() {
+                    return tally.won > tally.lost;
+                }
+            }
+            return false;
+        }
+        let mut runs = |chance: f64| (0..self.runs).map(|_| run(chance)).collect::<Vec<f64>>();
+        let cases: Vec<CaseRuns> = (0..self.cases)
+            .map(|_| CaseRuns { with: runs(chances[0]), without: runs(chances[1]) })
+            .collect();
+        let total = |side: fn(&CaseRuns) -> &Vec<f64>| cases.iter().flat_map(side).sum::<f64>();
+        total(|case| &case.with) > total(|case| &case.without)
+            && permutation_test(&cases, self.tail, 0).0 <= SIGNIFICANCE
+    }
+
+    /// Whether any result at all would be an answer.
+    pub fn can_decide(self) -> bool {
+        if self.is_sequential {
+            return PairTally::default().can_be_decided(self.cases * self.runs);
+        }
+        let sides = vec![[self.runs; 2]; self.cases];
+        self.cases > 0 && smallest_p_value(&sides, self.tail) <= SIGNIFICANCE
+    }
+
+    /// The smallest difference, in steps of 5 points, that is found with [`POWER`]; nothing when none is.
+    pub fn resolvable(self) -> Option<f64> {
+        if !self.can_decide() {
+            return None;
+        }
+        let at = |step: u32| f64::from(step * STEP) / 100.0;
+        let (mut low, mut high) = (0, 100 / STEP);
+        if self.power(at(high)) < POWER {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = u32::midpoint(low, high);
+            if self.power(at(middle)) >= POWER {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some(at(high))
+    }
+
+    /// With how many cases of as many runs a difference is found; nothing when that takes more than a few hundred.
+    pub fn cases_for(self, difference: f64) -> Option<usize> {
+        let is_enough = |cases: usize| {
+            let design = Self { cases, ..self };
+            design.can_decide() && design.power(difference) >= POWER
+        };
+        let mut high = 1;
+        while !is_enough(high) {
+            high *= 2;
+            if high > MOST_CASES {
+                return None;
+            }
+        }
+        let mut low = high / 2;
+        while high - low > 1 + high / 16 {
+            let middle = usize::midpoint(low, high);
+            if is_enough(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some(high)
+    }
+}
+
+/// From 0 to below 1.
+fn uniform(random: &mut ChaCha8Rng) -> f64 {
+    f64::from(random.next_u32()) / (f64::from(u32::MAX) + 1.0)
+}
