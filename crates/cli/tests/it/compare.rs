@@ -165,7 +165,7 @@ fn few_cases_show_nothing_and_failures_are_not_counted() {
     let start = shown.find('{').unwrap();
     let end = shown.find("----- stderr").unwrap();
     let result: Value = serde_json::from_str(&shown[start..end]).unwrap();
-    assert_eq!(result["overall"]["verdict"], "not_enough_runs", "{result}");
+    assert_eq!(result["overall"]["verdict"], "undecided", "{result}");
     assert_eq!(result["cases"][0]["winner"], "v1");
 }
 
@@ -235,7 +235,7 @@ fn runs_belong_to_the_version_that_was_run_and_fill_in_its_score() {
 
     let shown = project.run(&["compare", "greeter", "--judge", "command:sh ./comparator.sh"]);
     assert!(
-        shown.starts_with("exit code: 0\n") && shown.contains("v1 against v0: not enough runs"),
+        shown.starts_with("exit code: 0\n") && shown.contains("v1 against v0: undecided"),
         "{shown}"
     );
     let history = project.stdout(&["history", "greeter"]);

@@ -92,7 +92,7 @@ impl Aggregate {
         let mut found: Vec<_> = differences.iter().zip(notes).collect();
         found.sort_by_key(|(difference, _)| match difference.verdict {
             DifferenceVerdict::Worse => 0,
-            DifferenceVerdict::NotEnoughRuns => 1,
+            DifferenceVerdict::Undecided => 1,
             DifferenceVerdict::NoDifference => 2,
             DifferenceVerdict::Better => 3,
         });

@@ -288,10 +288,10 @@ fn reason(found: Option<&PairedDifference>, verdict: DifferenceVerdict) -> Strin
         DifferenceVerdict::NoDifference => {
             format!("{cases}; a difference of more than {EQUIVALENCE_MARGIN} is ruled out")
         }
-        DifferenceVerdict::NotEnoughRuns if found.cases < 6 => {
+        DifferenceVerdict::Undecided if found.cases < 6 => {
             format!("{cases}; with fewer than 6 no difference can be told from chance")
         }
-        DifferenceVerdict::NotEnoughRuns => format!(
+        DifferenceVerdict::Undecided => format!(
             "{cases}, permutation test p = {:.4}; a difference of more than {EQUIVALENCE_MARGIN} is \
              neither shown nor ruled out",
             found.p_value

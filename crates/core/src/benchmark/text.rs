@@ -112,7 +112,7 @@ fn coloured(verdict: DifferenceVerdict, style: Style) -> String {
         DifferenceVerdict::Better => "1;32",
         DifferenceVerdict::Worse => "1;31",
         DifferenceVerdict::NoDifference => "1",
-        DifferenceVerdict::NotEnoughRuns => "1;33",
+        DifferenceVerdict::Undecided => "1;33",
     };
     match style {
         Style::Plain => verdict.to_string(),

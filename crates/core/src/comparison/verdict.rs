@@ -1,7 +1,7 @@
 //! What the comparisons of all cases come to.
 //!
 //! Each case has one vote, and the sign test says how likely such a split is between equals. Fewer than six cases cannot
-//! show anything, and an uneven split that may be chance is `not enough runs`: an absence of proof is no proof of absence.
+//! show anything, and an uneven split that may be chance is `undecided`: an absence of proof is no proof of absence.
 
 use serde::Serialize;
 use skillgauge_format::cases::{Comparison, ComparisonKey};
@@ -45,7 +45,7 @@ pub fn overall<'c>(
     }
     let p_value = sign_test(new_wins, old_wins);
     let verdict = if p_value > SIGNIFICANCE {
-        DifferenceVerdict::NotEnoughRuns
+        DifferenceVerdict::Undecided
     } else if new_wins > old_wins {
         DifferenceVerdict::Better
     } else {
@@ -90,9 +90,9 @@ mod tests {
     fn a_verdict_needs_a_split_that_chance_does_not_explain() {
         assert_eq!(verdict(6, 0), DifferenceVerdict::Better);
         assert_eq!(verdict(0, 6), DifferenceVerdict::Worse);
-        assert_eq!(verdict(5, 0), DifferenceVerdict::NotEnoughRuns);
-        assert_eq!(verdict(7, 3), DifferenceVerdict::NotEnoughRuns);
+        assert_eq!(verdict(5, 0), DifferenceVerdict::Undecided);
+        assert_eq!(verdict(7, 3), DifferenceVerdict::Undecided);
         assert_eq!(verdict(9, 1), DifferenceVerdict::Better);
-        assert_eq!(verdict(0, 0), DifferenceVerdict::NotEnoughRuns);
+        assert_eq!(verdict(0, 0), DifferenceVerdict::Undecided);
     }
 }

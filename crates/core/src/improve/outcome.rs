@@ -56,7 +56,7 @@ impl Contrast {
             DifferenceVerdict::Better | DifferenceVerdict::Worse
                 if difference.is_some_and(|found| found.p_value > significance(attempt)) =>
             {
-                DifferenceVerdict::NotEnoughRuns
+                DifferenceVerdict::Undecided
             }
             verdict => verdict,
         };

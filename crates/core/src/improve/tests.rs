@@ -34,7 +34,7 @@ fn rated(rates: &[f64]) -> Measured {
 }
 
 fn compared_once() -> Compared {
-    let verdict = DifferenceVerdict::NotEnoughRuns;
+    let verdict = DifferenceVerdict::Undecided;
     Compared { old_wins: 1, new_wins: 1, missing: 0, p_value: 1.0, verdict, extra: Extra::new() }
 }
 
@@ -181,7 +181,7 @@ fn the_later_a_version_is_tried_the_more_it_must_show() {
     let (improvement, _) = drive(&RULES, &[flat.clone(), flat.clone(), vec![1.0; 6]]);
     let conclusion = conclude(&improvement, &Stop::Target).unwrap();
     assert_eq!((conclusion.best, conclusion.decision), (2, Decision::MayBeNoise));
-    assert_eq!(conclusion.verdict, DifferenceVerdict::NotEnoughRuns);
+    assert_eq!(conclusion.verdict, DifferenceVerdict::Undecided);
     let told = sentence(&conclusion);
     assert!(
         told.ends_with("fewer than 7 cases can show nothing of version 2 that is tried"),

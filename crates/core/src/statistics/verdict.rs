@@ -2,12 +2,12 @@
 //!
 //! The rule, in this order; the documentation and the messages quote it:
 //!
-//! 1. With fewer cases than could ever be significant, the verdict is `not enough runs`. All signs being equal has the
+//! 1. With fewer cases than could ever be significant, the verdict is `undecided`. All signs being equal has the
 //!    probability 2 / 2^n, so that is below 6 cases at a significance of 0.05.
 //! 2. A p-value of the sign-flip test of at most [`SIGNIFICANCE`] is `better` or `worse`, by the sign of the mean.
 //! 3. Otherwise, when the whole interval of the mean difference lies within [`EQUIVALENCE_MARGIN`] of zero, the verdict
 //!    is `no difference`: a difference that matters is ruled out. So it is when all cases differ alike by less than that.
-//! 4. Otherwise nothing is shown either way: `not enough runs`. An absence of proof is not reported as a proof of absence.
+//! 4. Otherwise nothing is shown either way: `undecided`. An absence of proof is not reported as a proof of absence.
 
 use skillgauge_format::evals::DifferenceVerdict;
 
@@ -25,7 +25,7 @@ pub const FEWEST_CASES: usize = 6;
 /// The verdict on a difference of rates; the rule stands above.
 pub fn judge(difference: Option<&PairedDifference>) -> DifferenceVerdict {
     let Some(difference) = difference.filter(|difference| difference.cases >= FEWEST_CASES) else {
-        return DifferenceVerdict::NotEnoughRuns;
+        return DifferenceVerdict::Undecided;
     };
     if difference.p_value <= SIGNIFICANCE {
         return if difference.mean > 0.0 {
@@ -37,5 +37,5 @@ pub fn judge(difference: Option<&PairedDifference>) -> DifferenceVerdict {
     let Interval { low, high } =
         difference.interval.unwrap_or(Interval { low: difference.mean, high: difference.mean });
     let ruled_out = low >= -EQUIVALENCE_MARGIN && high <= EQUIVALENCE_MARGIN;
-    if ruled_out { DifferenceVerdict::NoDifference } else { DifferenceVerdict::NotEnoughRuns }
+    if ruled_out { DifferenceVerdict::NoDifference } else { DifferenceVerdict::Undecided }
 }

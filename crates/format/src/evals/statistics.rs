@@ -192,7 +192,8 @@ pub enum DifferenceVerdict {
     /// A difference that matters is ruled out.
     NoDifference,
     /// Nothing is shown either way.
-    NotEnoughRuns,
+    #[serde(alias = "not_enough_runs")]
+    Undecided,
 }
 
 impl fmt::Display for DifferenceVerdict {
@@ -201,7 +202,7 @@ impl fmt::Display for DifferenceVerdict {
             Self::Better => "better",
             Self::Worse => "worse",
             Self::NoDifference => "no difference",
-            Self::NotEnoughRuns => "not enough runs",
+            Self::Undecided => "undecided",
         })
     }
 }

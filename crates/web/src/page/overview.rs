@@ -116,7 +116,7 @@ const fn verdict(verdict: DifferenceVerdict) -> (&'static str, Tone, &'static st
         DifferenceVerdict::Better => ("Better", Tone::Good, "▲"),
         DifferenceVerdict::Worse => ("Worse", Tone::Bad, "▼"),
         DifferenceVerdict::NoDifference => ("No difference", Tone::Quiet, "＝"),
-        DifferenceVerdict::NotEnoughRuns => ("Not enough runs", Tone::Warn, "?"),
+        DifferenceVerdict::Undecided => ("Undecided", Tone::Warn, "?"),
     }
 }
 
@@ -125,7 +125,7 @@ fn worst_first(found: &[DifferenceStatistics]) -> Vec<&DifferenceStatistics> {
     let order = |found: &DifferenceStatistics| {
         let verdict = match found.verdict {
             DifferenceVerdict::Worse => 0_u8,
-            DifferenceVerdict::NotEnoughRuns => 1,
+            DifferenceVerdict::Undecided => 1,
             DifferenceVerdict::NoDifference => 2,
             DifferenceVerdict::Better => 3,
         };

@@ -31,7 +31,7 @@ fn a_person_opens_filters_opens_a_case_and_compares_runs() {
     let mut browser = Chromium::start();
     browser.open(&format!("{address}/"));
     let verdict = browser.eval("document.querySelector('#verdict').innerText.trim()");
-    assert_eq!(verdict, "? Not enough runs +44 points");
+    assert_eq!(verdict, "? Undecided +44 points");
     browser.click(".pages a:nth-child(2)");
     browser.wait("document.querySelector('#cases-rows')");
     browser.wait("document.readyState === 'complete'");

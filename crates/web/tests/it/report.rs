@@ -14,7 +14,7 @@ fn the_report_shows_every_page_in_one_file() {
         assert!(html.contains(&format!("href=\"#{id}\"")), "no way to {id}");
     }
     for words in [
-        "Not enough runs",
+        "Undecided",
         "+44 points",
         "94 % of the expectations pass with skill, 50 % without skill, over the same 4 cases",
         "4 cases; with fewer than 6 no difference can be told from chance",

@@ -57,7 +57,7 @@ fn three_cases_are_not_enough_however_many_runs_they_have() {
         }
     }
     let found = folder.aggregate();
-    assert_eq!(differences(&found)[0].verdict, DifferenceVerdict::NotEnoughRuns);
+    assert_eq!(differences(&found)[0].verdict, DifferenceVerdict::Undecided);
     assert_note(&found, "3 cases; with fewer than 6 no difference can be told from chance");
 }
 
