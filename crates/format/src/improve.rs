@@ -176,6 +176,12 @@ pub struct Compared {
     pub old_wins: u64,
     /// Cases that the new version won.
     pub new_wins: u64,
+    /// Cases in which the comparator's answer changed with the order of the results.
+    #[serde(default)]
+    pub ties: u64,
+    /// Whether these are so many that the comparison decides nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub position_bias: bool,
     /// Cases that could not be compared.
     pub missing: u64,
     /// The sign test.

@@ -21,14 +21,16 @@ pub struct PairArgs {
 
 /// Compare two versions blind, on the cases that both were run on
 ///
-/// A comparator sees the results of stored runs without names, paths, version numbers and times, in both orders; a third
-/// question decides when it prefers a position. Everything is kept below `<skill>-workspace/comparison`.
+/// A comparator sees the results of stored runs without names, paths, version numbers and times, in both orders. A case
+/// in which its answer changes with the order is a tie; the sign test over the other cases gives the verdict. If more than
+/// a third of the cases are ties, the comparator follows positions rather than results: the verdict is undecided and the
+/// exit code 3. Everything is kept below `<skill>-workspace/comparison`.
 ///
 /// Only stored runs are compared, unless `--run` is given: then each version is first run on the cases of the present
 /// suite that it lacks a run of, and graded, and nothing that is there is run again.
 ///
 /// Exits with 1 when the second version is worse, with 2 when there is nothing to compare, with 3 when cases could not be
-/// compared.
+/// compared or the comparator follows positions.
 #[derive(Args, Debug)]
 pub struct CompareArgs {
     /// What is compared.

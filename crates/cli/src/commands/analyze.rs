@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use skillgauge_core::analysis::{
-    self, AnalysisSubject, Application, Applied, ComparedCase, SkillFiles,
+    self, AnalysisSubject, Application, Applied, ComparedCase, SkillFiles, Standing,
 };
-use skillgauge_core::comparison::{ComparisonStore, StoredComparison, overall};
+use skillgauge_core::comparison::{ComparisonStore, Overall, StoredComparison, overall};
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_format::cases::Analysis;
 use skillgauge_format::write;
@@ -68,17 +68,17 @@ fn make(
     }
     let pairs = all.iter().map(|stored| (&stored.files.comparison, &stored.files.key));
     let overall = overall(versions, pairs);
-    let (winner, loser) = if overall.new_wins >= overall.old_wins {
-        (&overall.new, &overall.old)
-    } else {
-        (&overall.old, &overall.new)
-    };
+    let (winner, loser, standing) = standing(&overall);
+    if let Some(bias) = &overall.position_bias {
+        printer.say(&format!("warning: {bias}"));
+    }
     let cases: Vec<ComparedCase> = all.iter().map(unblinded).collect();
     let version = analyzed(store, versions, loser)?;
     let (files, failures) = (SkillFiles::of(&store.folder(version))?, store.failures(&versions)?);
     let subject = AnalysisSubject {
         winner,
         loser,
+        standing,
         version: &version.to_string(),
         cases: &cases,
         failures: &failures,
@@ -122,13 +122,21 @@ fn analyzed(
     Ok(present.or(loser).unwrap_or(versions[1]))
 }
 
+/// Who won and who lost; of a tie, the newer version comes first.
+pub(super) fn standing(overall: &Overall) -> (&str, &str, Standing) {
+    match overall.winner() {
+        Some((winner, loser)) => (winner, loser, Standing::Won),
+        None => (&overall.new, &overall.old, Standing::Tied),
+    }
+}
+
 /// A comparison after the labels were lifted.
 pub(super) fn unblinded(stored: &StoredComparison) -> ComparedCase {
     let (comparison, key) = (&stored.files.comparison, &stored.files.key);
     ComparedCase {
         case: stored.case.clone(),
         prompt: comparison.eval_prompt.clone(),
-        winner: key.version(comparison.winner).to_owned(),
+        winner: (!key.disagreement).then(|| key.version(comparison.winner).to_owned()),
         reasoning: comparison.reasoning.clone(),
         a: key.a.clone(),
         b: key.b.clone(),

@@ -67,8 +67,8 @@ fn the_better_version_wins_and_its_analysis_can_be_applied() {
     let compare = ["compare", "one", "--judge", "command:sh ./comparator.sh"];
     let shown = project.run(&compare);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    assert!(shown.contains("v1 against v0: better (6 won, 0 lost, p = 0.031"), "{shown}");
-    assert!(shown.contains("12 to 18 calls"), "{shown}");
+    assert!(shown.contains("v1 against v0: better (6 won, 0 lost, 0 ties, p = 0.031"), "{shown}");
+    assert!(shown.contains(": 12 calls"), "{shown}");
     let reversed =
         project.run(&["compare", "one", "v1", "v0", "--judge", "command:sh ./comparator.sh"]);
     assert!(reversed.starts_with("exit code: 1\n") && reversed.contains("worse"), "{reversed}");
@@ -146,6 +146,126 @@ fn suggestions_are_held_to_the_analysed_version_and_once_more_to_the_skill() {
     );
     let file = "one-workspace/comparison/v0-v1/analysis.json";
     assert_eq!(project.exit_code(&["schema", "--check", file]), Some(0));
+}
+
+/// The labels of two results in the order in which they are shown, in `$first` and `$second`.
+const LABELS: &str = r#"#!/bin/sh
+asked=$(cat)
+labels=$(printf '%s\n' "$asked" | grep '^# Result ' | cut -d' ' -f3)
+first=$(echo "$labels" | head -1)
+second=$(echo "$labels" | tail -1)
+PICK
+p='{"A": 5, "B": 5}'
+echo "{\"reasoning\": \"So it seems.\", \"scores\": {\"description_quality\": $p, \"convention_compliance\": $p, \"type_specific_quality\": $p, \"token_efficiency\": $p, \"content_value\": $p}, \"winner\": \"$label\"}"
+"#;
+
+fn report(project: &Project, args: &[&str]) -> Value {
+    let output = project.output(&[args, &["--format", "json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// However different the results are: who follows the order has seen nothing.
+#[test]
+fn a_comparator_that_follows_the_position_decides_nothing_and_that_is_said() {
+    let cases = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let project = project(&cases);
+    let first = project.path().join("asked").display().to_string();
+    let log = format!("echo call >> \"{first}\"; label=$first");
+    project.file("first.sh", LABELS.replace("PICK", &log));
+    let args = ["compare", "one", "--judge", "command:sh ./first.sh"];
+    let shown = project.run(&args);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    let bias =
+        "the comparator preferred the first result in 10 of 10 cases: it decides nothing here";
+    assert!(shown.contains(bias), "{shown}");
+    assert!(shown.contains("v1 against v0: undecided (0 won, 0 lost, 10 ties, p = 1"), "{shown}");
+    assert!(shown.contains("a: a tie, the answer changed with the order"), "{shown}");
+    assert!(!shown.contains("is better"), "{shown}");
+    // Both orders are asked, and nothing else.
+    assert_eq!(String::from_utf8(project.read("asked")).unwrap().lines().count(), 20);
+    let found = report(&project, &args);
+    assert_eq!((&found["overall"]["verdict"], &found["note"]), (&json!("undecided"), &json!(bias)));
+    assert_eq!(found["overall"]["position_bias"]["first"], 10);
+    assert_eq!(
+        (&found["cases"][0]["winner"], &found["cases"][0]["tie"]),
+        (&Value::Null, &json!(true))
+    );
+    let path = "one-workspace/comparison/v0-v1/a/comparison";
+    let comparison: Value = serde_json::from_slice(&project.read(&format!("{path}.json"))).unwrap();
+    assert_eq!(comparison["tie"], true);
+    for file in [format!("{path}.json"), format!("{path}_key.json")] {
+        assert_eq!(project.exit_code(&["schema", "--check", &file]), Some(0), "{file}");
+    }
+    // The page and the analyst hear it too.
+    let page = project.output(&["report", "one-workspace", "--out", "page.html"]);
+    assert_eq!(page.status.code(), Some(0), "{}", project.shown(&page));
+    let page = String::from_utf8(project.read("page.html")).unwrap();
+    assert!(page.contains(bias) && page.contains("A tie between "), "{page}");
+    let told = project.path().join("told").display().to_string();
+    project.file("analyst.sh", ANALYST.replace("cat > /dev/null", &format!("cat >> \"{told}\"")));
+    let shown = project.run(&["analyze", "one", "--improver", "command:sh ./analyst.sh"]);
+    assert!(shown.contains(&format!("warning: {bias}")), "{shown}");
+    let told = String::from_utf8(project.read("told")).unwrap();
+    assert!(told.contains("Neither v1 nor v0 won.") && !told.contains("So it seems."), "{told}");
+}
+
+/// A coin agrees with itself in half of the cases, by chance.
+#[test]
+fn a_comparator_that_throws_a_coin_decides_nothing() {
+    let cases: Vec<String> = (10..34).map(|case| format!("case-{case}")).collect();
+    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+    let project = project(&cases);
+    for (version, case) in (1..3).flat_map(|version| cases.iter().map(move |case| (version, case)))
+    {
+        let run = format!("one-workspace/iteration-{version}/eval-{case}/with_skill/run-1");
+        project.file(&format!("{run}/outputs/out.md"), format!("The result of {case}.\n"));
+    }
+    // The coin is a sum over the request, which is another one for each case and order.
+    let coin = "sum=$(printf '%s' \"$asked\" | cksum | cut -d' ' -f1)\n\
+                label=$first; [ $((sum % 10007 % 2)) = 1 ] && label=$second";
+    project.file("coin.sh", LABELS.replace("PICK", coin));
+    let args = ["compare", "one", "--judge", "command:sh ./coin.sh"];
+    let shown = project.run(&args);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    assert!(shown.contains("it decides nothing here"), "{shown}");
+    let overall = &report(&project, &args)["overall"];
+    assert_eq!(overall["verdict"], "undecided");
+    let ties = overall["ties"].as_u64().unwrap();
+    assert!((9..24).contains(&ties), "{overall}");
+}
+
+/// Up to a third of ties is what real comparators have; the other cases decide.
+#[test]
+fn some_ties_leave_the_verdict_to_the_other_cases() {
+    let project = project(&["a", "b", "c", "d", "e", "f", "g", "h", "tie"]);
+    for version in 1..3 {
+        let run =
+            format!("one-workspace/iteration-{version}/eval-tie/with_skill/run-1/outputs/out.md");
+        project.file(&run, "The same.\n");
+    }
+    project.file("comparator.sh", COMPARATOR);
+    let args = ["compare", "one", "--judge", "command:sh ./comparator.sh"];
+    let shown = project.run(&args);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(shown.contains("v1 against v0: better (8 won, 0 lost, 1 tie, p = 0.0078"), "{shown}");
+    assert!(shown.contains("tie: a tie, the answer changed with the order"), "{shown}");
+    // A file of an earlier version, in which a third question decided, is read: the orders disagreed in it too.
+    let path = "one-workspace/comparison/v0-v1/tie/comparison";
+    let mut key: Value =
+        serde_json::from_slice(&project.read(&format!("{path}_key.json"))).unwrap();
+    let third = key["orders"][0].clone();
+    key["orders"].as_array_mut().unwrap().push(third);
+    let mut old: Value = serde_json::from_slice(&project.read(&format!("{path}.json"))).unwrap();
+    old.as_object_mut().unwrap().remove("tie");
+    project
+        .file(&format!("{path}_key.json"), key.to_string())
+        .file(&format!("{path}.json"), old.to_string());
+    let shown = project.run(&args);
+    assert!(shown.contains("(8 won, 0 lost, 1 tie"), "{shown}");
+    assert!(
+        shown.contains("tie: a tie, the answer changed with the order, compared before"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -234,8 +354,9 @@ fn runs_belong_to_the_version_that_was_run_and_fill_in_its_score() {
     assert_eq!(version(3), 1);
 
     let shown = project.run(&["compare", "greeter", "--judge", "command:sh ./comparator.sh"]);
+    // Both versions do the same, so a comparator that must choose follows the order.
     assert!(
-        shown.starts_with("exit code: 0\n") && shown.contains("v1 against v0: undecided"),
+        shown.starts_with("exit code: 3\n") && shown.contains("v1 against v0: undecided"),
         "{shown}"
     );
     let history = project.stdout(&["history", "greeter"]);

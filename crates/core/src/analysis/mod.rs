@@ -15,4 +15,4 @@ mod question;
 pub use apply::{Application, Applied, plan, write};
 pub use files::SkillFiles;
 pub use locate::{AnalysisAnswer, PlacementError, Sorted, SuggestionAnswer, sort};
-pub use question::{AnalysisSubject, ComparedCase, question};
+pub use question::{AnalysisSubject, ComparedCase, Standing, question};

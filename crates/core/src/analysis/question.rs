@@ -21,7 +21,8 @@ const MAX_TOLD: usize = 48_000;
 pub struct ComparedCase {
     pub case: String,
     pub prompt: String,
-    pub winner: String,
+    /// The version that won; none of a tie.
+    pub winner: Option<String>,
     /// What the comparator said, and which version it called A.
     pub reasoning: String,
     /// The version that was called A.
@@ -30,11 +31,20 @@ pub struct ComparedCase {
     pub b: String,
 }
 
+/// What the comparisons came to over all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Won,
+    /// Neither version won more cases, or the comparator decides nothing.
+    Tied,
+}
+
 #[derive(Clone, Debug)]
 pub struct AnalysisSubject<'a> {
-    /// The version that won over all.
+    /// The version that won over all; of a tie, the newer one.
     pub winner: &'a str,
     pub loser: &'a str,
+    pub standing: Standing,
     pub cases: &'a [ComparedCase],
     /// What failed in the gradings, a line each.
     pub failures: &'a [String],
@@ -48,6 +58,7 @@ struct Context<'c> {
     boundary: &'c str,
     winner: &'c str,
     loser: &'c str,
+    is_tied: bool,
     version: &'c str,
     files: String,
     comparisons: String,
@@ -72,6 +83,7 @@ pub fn question(
         boundary: fence.boundary(),
         winner: subject.winner,
         loser: subject.loser,
+        is_tied: subject.standing == Standing::Tied,
         version: subject.version,
         files: wrap("SKILL", &files),
         comparisons: wrap("COMPARISONS", &comparisons),
@@ -85,12 +97,18 @@ pub fn question(
 fn comparisons(cases: &[ComparedCase]) -> String {
     let mut out = String::new();
     for case in cases {
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            out,
-            "## {}: {} won\n\nTask: {}\n\nThe comparator (A was {}, B was {}): {}\n",
-            case.case, case.winner, case.prompt, case.a, case.b, case.reasoning
-        );
+        let ComparedCase { case, prompt, winner, reasoning, a, b } = case;
+        // Writing to a string does not fail. What was said for a position is not passed on.
+        let _ = match winner {
+            Some(winner) => writeln!(
+                out,
+                "## {case}: {winner} won\n\nTask: {prompt}\n\nThe comparator (A was {a}, B was {b}): {reasoning}\n",
+            ),
+            None => writeln!(
+                out,
+                "## {case}: a tie\n\nTask: {prompt}\n\nThe comparator's answer changed with the order of the results.\n",
+            ),
+        };
     }
     cut_middle(&out, MAX_TOLD).0
 }
@@ -152,7 +170,7 @@ mod tests {
         let cases = [ComparedCase {
             case: "case-01".into(),
             prompt: "Do it.".into(),
-            winner: "v1".into(),
+            winner: Some("v1".into()),
             reasoning: "A is clearer.".into(),
             a: "v1".into(),
             b: "v0".into(),
@@ -161,6 +179,7 @@ mod tests {
         let subject = AnalysisSubject {
             winner: "v1",
             loser: "v0",
+            standing: Standing::Won,
             version: "v1",
             cases: &cases,
             failures: &failures,
@@ -168,6 +187,11 @@ mod tests {
         };
         let first = question(&subject, &[], 1).unwrap();
         insta::assert_snapshot!(first.user);
+        let cases = [ComparedCase { winner: None, ..cases[0].clone() }];
+        let tied = AnalysisSubject { standing: Standing::Tied, cases: &cases, ..subject.clone() };
+        let tied = question(&tied, &[], 1).unwrap().user;
+        assert!(tied.contains("Neither v1 nor v0 won."), "{tied}");
+        assert!(tied.contains("## case-01: a tie") && !tied.contains("A is clearer"), "{tied}");
         let bad = SuggestionAnswer { before: "x".into(), ..SuggestionAnswer::default() };
         let second = question(&subject, &[(bad, PlacementError::Nowhere)], 1).unwrap();
         assert!(second.user.contains("# Put these right") && second.user.contains("in no file"));

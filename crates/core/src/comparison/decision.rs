@@ -1,4 +1,4 @@
-//! From the comparator's answers to a decision: both orders are asked, and a third one decides when those disagree.
+//! From the comparator's answers to a decision: both orders are asked, and when they disagree the case is a tie.
 
 use serde::Deserialize;
 use skillgauge_format::Extra;
@@ -39,11 +39,7 @@ impl Decision {
 
     /// The label to show first in the next question; none when enough was asked.
     pub fn next_order(&self) -> Option<Label> {
-        let orders = self.draw.first();
-        match self.answers.as_slice() {
-            [one, other] if one.winner == other.winner => None,
-            answers => orders.get(answers.len()).copied(),
-        }
+        self.draw.first().get(self.answers.len()).copied()
     }
 
     /// Takes the answer to the question that [`Decision::next_order`] asked for.
@@ -54,24 +50,21 @@ impl Decision {
     /// The files of the case; none while there is something to ask.
     ///
     /// Winner, reasons and scores are those of one answer, so that they belong together: the first one when both orders
-    /// agree, the third one when they do not. The key keeps all of them.
+    /// agree, a drawn one when they do not, which is marked as a tie. The key keeps both.
     pub fn conclude(
         &self,
         pair: &CasePair,
         versions: [VersionNumber; 2],
         comparator: &str,
     ) -> Option<ComparisonFiles> {
-        if self.next_order().is_some() {
-            return None;
-        }
-        let deciding = match self.answers.as_slice() {
-            [one, other] if one.winner == other.winner => one,
-            [_, _, third] => third,
-            _ => return None,
-        };
+        let [one, other] = self.answers.as_slice() else { return None };
+        let tie = one.winner != other.winner;
+        let is_drawn = |answer: &&ComparatorAnswer| answer.winner == self.draw.tie();
+        let deciding = if tie { [one, other].into_iter().find(is_drawn)? } else { one };
         let comparison = Comparison {
             eval_prompt: pair.prompt.clone(),
             winner: deciding.winner,
+            tie,
             reasoning: deciding.reasoning.clone(),
             scores: deciding.scores.clone(),
             extra: Extra::new(),
@@ -118,6 +111,7 @@ impl Decision {
 mod tests {
     use std::path::PathBuf;
 
+    use skillgauge_format::cases::Position;
     use skillgauge_format::part::Configuration;
     use skillgauge_format::{read, write};
 
@@ -171,14 +165,23 @@ mod tests {
     }
 
     #[test]
-    fn a_third_order_decides_when_two_disagree_and_that_is_recorded() {
+    fn two_orders_that_disagree_are_a_tie_whose_winner_is_drawn() {
         assert!(decide(&[Label::A]).1.is_none());
-        assert!(decide(&[Label::A, Label::B]).1.is_none());
-        let concluded = decide(&[Label::A, Label::B, Label::B]).1.unwrap();
-        assert_eq!(concluded.comparison.winner, Label::B);
-        assert_eq!(concluded.comparison.reasoning, "answer 2");
-        assert!(concluded.key.disagreement);
-        assert_eq!(concluded.key.orders.len(), 3);
+        for winners in [[Label::A, Label::B], [Label::B, Label::A]] {
+            let (decision, concluded) = decide(&winners);
+            assert_eq!(decision.next_order(), None);
+            let ComparisonFiles { comparison, key } = concluded.unwrap();
+            assert!(comparison.tie && key.disagreement);
+            assert_eq!(key.orders.len(), 2);
+            // The reasons are those of the answer that named the drawn winner.
+            assert_eq!(comparison.winner, Draw::new(7, "c").tie());
+            let said = key.orders.iter().find(|order| order.winner == comparison.winner).unwrap();
+            assert_eq!(said.reasoning.as_ref(), Some(&comparison.reasoning));
+            let is_first = key.orders[0].winner == key.orders[0].first;
+            let expected = if is_first { Position::First } else { Position::Second };
+            assert_eq!(key.preferred_position(), Some(expected));
+        }
+        assert_eq!(decide(&[Label::A, Label::A]).1.unwrap().key.preferred_position(), None);
     }
 
     #[test]

@@ -23,11 +23,19 @@ impl Draw {
         }
     }
 
-    /// The label that is shown first in each of three questions: drawn, the other one, drawn again.
-    pub fn first(&self) -> [Label; 3] {
-        let label = |coin: bool| if coin { Label::B } else { Label::A };
-        let first = label(self.coin("order"));
-        [first, first.other(), label(self.coin("third order"))]
+    /// The label that is shown first in each of the two questions: drawn, and the other one.
+    pub fn first(&self) -> [Label; 2] {
+        let first = self.label("order");
+        [first, first.other()]
+    }
+
+    /// The winner that is written down for a tie, since the file must name one.
+    pub fn tie(&self) -> Label {
+        self.label("tie")
+    }
+
+    fn label(&self, purpose: &str) -> Label {
+        if self.coin(purpose) { Label::B } else { Label::A }
     }
 
     fn coin(&self, purpose: &str) -> bool {
@@ -50,8 +58,8 @@ mod tests {
         let draws: Vec<Draw> = (0..400).map(|seed| Draw::new(seed, "case-01")).collect();
         let first_is_a = draws.iter().filter(|draw| draw.side(Label::A) == 0).count();
         let a_is_first = draws.iter().filter(|draw| draw.first()[0] == Label::A).count();
-        let third_is_other = draws.iter().filter(|draw| draw.first()[2] != draw.first()[0]).count();
-        for count in [first_is_a, a_is_first, third_is_other] {
+        let tie_is_other = draws.iter().filter(|draw| draw.tie() != draw.first()[0]).count();
+        for count in [first_is_a, a_is_first, tie_is_other] {
             assert!((150..250).contains(&count), "{count}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! stored runs -- pairs --> shown (outputs, without what tells versions apart) -- question --> comparator, in both orders
-//! answers -- decision (a third order when two disagree) --> comparison.json + comparison_key.json -- verdict --> sign test
+//! answers -- decision (a tie when the orders disagree) --> comparison.json + comparison_key.json -- verdict --> sign test
 //! ```
 //!
 //! The one invariant: what decides which version is behind which label (the [`Draw`] and the runs themselves) never goes
@@ -24,6 +24,6 @@ pub use pairs::{CasePair, ComparedRun, Maker, Pairs, StoredRuns, Task, pairs};
 pub use question::question;
 pub use shown::{Shown, show};
 pub use store::{ComparisonStore, StoredComparison};
-pub use verdict::{Overall, overall};
+pub use verdict::{Overall, PositionBias, overall};
 
 pub use crate::judge::question::{Question, QuestionError};

@@ -1,14 +1,19 @@
 //! What the comparisons of all cases come to.
 //!
-//! Each case has one vote, and the sign test says how likely such a split is between equals. Fewer than six cases cannot
-//! show anything, and an uneven split that may be chance is `undecided`: an absence of proof is no proof of absence.
+//! Each case that is no tie has one vote, and the sign test says how likely such a split is between equals. Fewer than
+//! six votes cannot show anything, and an uneven split that may be chance is `undecided`: an absence of proof is no proof
+//! of absence. A comparator whose answer changes with the order in more than a third of the cases reads positions rather
+//! than results: it decides nothing, whatever the other cases say.
+
+use std::fmt;
 
 use serde::Serialize;
-use skillgauge_format::cases::{Comparison, ComparisonKey};
+use skillgauge_format::cases::{Comparison, ComparisonKey, Position};
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::write::round_rate;
 
 use crate::statistics::{SIGNIFICANCE, sign_test};
+use crate::text::counted;
 use crate::version::VersionNumber;
 
 /// The verdict over all cases.
@@ -22,12 +27,74 @@ pub struct Overall {
     pub old_wins: usize,
     /// How many cases the new version won.
     pub new_wins: usize,
-    /// In how many cases the comparator preferred a position, so that a third question decided.
-    pub disagreements: usize,
+    /// In how many cases the answer changed with the order.
+    pub ties: usize,
     /// How likely such a split is, or a more uneven one, when the versions are equally good.
     pub p_value: f64,
     /// What follows for the new version.
     pub verdict: DifferenceVerdict,
+    /// Set when the comparator mostly follows the position, so that it decides nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position_bias: Option<PositionBias>,
+}
+
+/// How often a comparator followed the position, when that is too often to believe it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PositionBias {
+    /// Cases that were compared.
+    pub cases: usize,
+    /// Cases in which the answer changed with the order.
+    pub ties: usize,
+    /// Those in which it was the result that was shown first both times.
+    pub first: usize,
+    /// Those in which it was the one that was shown second.
+    pub second: usize,
+}
+
+impl PositionBias {
+    /// More than a third of the cases.
+    fn is_bias(self) -> bool {
+        3 * self.ties > self.cases
+    }
+}
+
+impl fmt::Display for PositionBias {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cases, ties, first, second } = *self;
+        let of = counted(cases, "case", "cases");
+        if first == ties {
+            write!(f, "the comparator preferred the first result in {ties} of {of}")?;
+        } else if second == ties {
+            write!(f, "the comparator preferred the second result in {ties} of {of}")?;
+        } else {
+            write!(f, "the comparator's answer changed with the order in {ties} of {of}")?;
+        }
+        f.write_str(": it decides nothing here")
+    }
+}
+
+impl Overall {
+    /// The verdict with the numbers behind it.
+    pub fn sentence(&self) -> String {
+        let Self { old, new, old_wins, new_wins, ties, p_value, verdict, .. } = self;
+        let ties = counted(*ties, "tie", "ties");
+        format!(
+            "{new} against {old}: {verdict} ({new_wins} won, {old_wins} lost, {ties}, p = {p_value}, sign test)"
+        )
+    }
+
+    /// The version that won more cases, and the other one. None when they won as many, or when the comparator decides
+    /// nothing.
+    pub fn winner(&self) -> Option<(&str, &str)> {
+        if self.position_bias.is_some() {
+            return None;
+        }
+        match self.new_wins.cmp(&self.old_wins) {
+            std::cmp::Ordering::Greater => Some((&self.new, &self.old)),
+            std::cmp::Ordering::Less => Some((&self.old, &self.new)),
+            std::cmp::Ordering::Equal => None,
+        }
+    }
 }
 
 /// Counts the wins of two versions; comparisons of others do not count.
@@ -36,52 +103,95 @@ pub fn overall<'c>(
     cases: impl IntoIterator<Item = (&'c Comparison, &'c ComparisonKey)>,
 ) -> Overall {
     let [old, new] = versions.map(|version| version.to_string());
-    let (mut old_wins, mut new_wins, mut disagreements) = (0, 0, 0);
+    let (mut old_wins, mut new_wins) = (0, 0);
+    let mut bias = PositionBias { cases: 0, ties: 0, first: 0, second: 0 };
     for (comparison, key) in cases {
         let winner = key.version(comparison.winner);
-        old_wins += usize::from(winner == old);
-        new_wins += usize::from(winner == new);
-        disagreements += usize::from(key.disagreement);
+        if winner != old && winner != new {
+            continue;
+        }
+        bias.cases += 1;
+        // Files of earlier versions had a third question decide; the orders disagreed in these too.
+        if key.disagreement {
+            bias.ties += 1;
+            match key.preferred_position() {
+                Some(Position::First) => bias.first += 1,
+                Some(Position::Second) => bias.second += 1,
+                None => {}
+            }
+        } else if winner == old {
+            old_wins += 1;
+        } else {
+            new_wins += 1;
+        }
     }
     let p_value = sign_test(new_wins, old_wins);
-    let verdict = if p_value > SIGNIFICANCE {
+    let position_bias = Some(bias).filter(|bias| bias.is_bias());
+    let verdict = if position_bias.is_some() || p_value > SIGNIFICANCE {
         DifferenceVerdict::Undecided
     } else if new_wins > old_wins {
         DifferenceVerdict::Better
     } else {
         DifferenceVerdict::Worse
     };
-    Overall { old, new, old_wins, new_wins, disagreements, p_value: round_rate(p_value), verdict }
+    let (ties, p_value) = (bias.ties, round_rate(p_value));
+    Overall { old, new, old_wins, new_wins, ties, p_value, verdict, position_bias }
 }
 
 #[cfg(test)]
 mod tests {
-    use skillgauge_format::cases::{ComparisonScores, Label};
+    use skillgauge_format::Extra;
+    use skillgauge_format::cases::{ComparisonOrder, ComparisonScores, Label};
 
     use super::*;
 
-    fn verdict(new_wins: usize, old_wins: usize) -> DifferenceVerdict {
-        let comparison = |winner| Comparison {
-            eval_prompt: String::new(),
-            winner,
-            reasoning: String::new(),
-            scores: ComparisonScores::default(),
-            extra: skillgauge_format::Extra::new(),
-        };
-        // The labels are drawn anew for each case.
-        let key = |swap: bool| {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Case {
+        New,
+        Old,
+        /// The orders disagree: the first result both times, or the second one.
+        Tie(Position),
+    }
+
+    fn found(cases: &[Case]) -> Overall {
+        let file = |(number, case): (usize, &Case)| {
+            // The labels are drawn anew for each case.
+            let swap = number % 2 == 0;
             let (a, b) = if swap { ("v3", "v1") } else { ("v1", "v3") };
-            ComparisonKey { a: a.into(), b: b.into(), ..ComparisonKey::default() }
+            let [new, old] = if swap { [Label::A, Label::B] } else { [Label::B, Label::A] };
+            let order = |first: Label| ComparisonOrder {
+                first,
+                winner: match case {
+                    Case::New => new,
+                    Case::Old => old,
+                    Case::Tie(Position::First) => first,
+                    Case::Tie(Position::Second) => first.other(),
+                },
+                reasoning: None,
+                scores: None,
+                extra: Extra::new(),
+            };
+            let orders = vec![order(Label::A), order(Label::B)];
+            let (winner, tie) = (orders[0].winner, matches!(case, Case::Tie(_)));
+            let comparison = Comparison {
+                eval_prompt: String::new(),
+                winner,
+                tie,
+                reasoning: String::new(),
+                scores: ComparisonScores::default(),
+                extra: Extra::new(),
+            };
+            let (a, b) = (a.into(), b.into());
+            let key = ComparisonKey { a, b, orders, disagreement: tie, ..ComparisonKey::default() };
+            (comparison, key)
         };
-        let files: Vec<_> = (0..new_wins + old_wins)
-            .map(|case| {
-                let (swap, new_wins) = (case % 2 == 0, case < new_wins);
-                let winner = if swap == new_wins { Label::A } else { Label::B };
-                (comparison(winner), key(swap))
-            })
-            .collect();
+        let files: Vec<_> = cases.iter().enumerate().map(file).collect();
         let versions = [VersionNumber(1), VersionNumber(3)];
-        let found = overall(versions, files.iter().map(|(comparison, key)| (comparison, key)));
+        overall(versions, files.iter().map(|(comparison, key)| (comparison, key)))
+    }
+
+    fn verdict(new_wins: usize, old_wins: usize) -> DifferenceVerdict {
+        let found = found(&[vec![Case::New; new_wins], vec![Case::Old; old_wins]].concat());
         assert_eq!((found.new_wins, found.old_wins), (new_wins, old_wins));
         found.verdict
     }
@@ -94,5 +204,33 @@ mod tests {
         assert_eq!(verdict(7, 3), DifferenceVerdict::Undecided);
         assert_eq!(verdict(9, 1), DifferenceVerdict::Better);
         assert_eq!(verdict(0, 0), DifferenceVerdict::Undecided);
+    }
+
+    #[test]
+    fn ties_have_no_vote_and_more_than_a_third_of_them_decide_nothing() {
+        let with = |new: usize, first: usize, second: usize| {
+            let tie = |position, count| vec![Case::Tie(position); count];
+            let ties = [tie(Position::First, first), tie(Position::Second, second)].concat();
+            found(&[vec![Case::New; new], ties].concat())
+        };
+        // A third is still fine.
+        let some = with(8, 3, 1);
+        assert_eq!((some.new_wins, some.old_wins, some.ties), (8, 0, 4));
+        assert_eq!((some.verdict, some.position_bias), (DifferenceVerdict::Better, None));
+        let many = with(8, 4, 1);
+        assert_eq!(many.verdict, DifferenceVerdict::Undecided);
+        assert_eq!(many.winner(), None);
+        let told = |overall: &Overall| overall.position_bias.unwrap().to_string();
+        assert_eq!(
+            told(&many),
+            "the comparator's answer changed with the order in 5 of 13 cases: it decides nothing here"
+        );
+        let all =
+            "the comparator preferred the first result in 10 of 10 cases: it decides nothing here";
+        assert_eq!(told(&with(0, 10, 0)), all);
+        assert_eq!(
+            told(&with(1, 0, 1)),
+            all.replace("first", "second").replace("10 of 10", "1 of 2")
+        );
     }
 }

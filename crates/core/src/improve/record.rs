@@ -12,10 +12,12 @@ const FILE: &str = "improve.json";
 
 /// What a comparison over all cases came to, and how many cases there should have been.
 pub fn compared(overall: &Overall, cases: usize) -> Compared {
-    let done = overall.old_wins + overall.new_wins;
+    let done = overall.old_wins + overall.new_wins + overall.ties;
     Compared {
         old_wins: overall.old_wins as u64,
         new_wins: overall.new_wins as u64,
+        ties: overall.ties as u64,
+        position_bias: overall.position_bias.is_some(),
         missing: cases.saturating_sub(done) as u64,
         p_value: overall.p_value,
         verdict: overall.verdict,

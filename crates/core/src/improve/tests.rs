@@ -35,7 +35,16 @@ fn rated(rates: &[f64]) -> Measured {
 
 fn compared_once() -> Compared {
     let verdict = DifferenceVerdict::Undecided;
-    Compared { old_wins: 1, new_wins: 1, missing: 0, p_value: 1.0, verdict, extra: Extra::new() }
+    Compared {
+        old_wins: 1,
+        new_wins: 1,
+        ties: 0,
+        position_bias: false,
+        missing: 0,
+        p_value: 1.0,
+        verdict,
+        extra: Extra::new(),
+    }
 }
 
 /// Drives a loop with the rates of each version in turn until it stops; gives it with all steps.

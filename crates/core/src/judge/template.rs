@@ -56,7 +56,7 @@ pub const TEMPLATES: [TemplateInfo; 5] = [
         name: "analyze",
         about: "says why one version of a skill won, and what to change",
         text: include_str!("../../prompts/analyze.md"),
-        needed: &["boundary", "winner", "loser", "version", "files", "comparisons"],
+        needed: &["boundary", "winner", "loser", "is_tied", "version", "files", "comparisons"],
         offered: &["gradings", "problems"],
     },
 ];

@@ -9,8 +9,11 @@ use crate::{Extra, JsonSchema};
 pub struct Comparison {
     /// The task that both results answer.
     pub eval_prompt: String,
-    /// The better result. The labels are drawn at random and say nothing about the versions.
+    /// The better result. The labels are drawn at random and say nothing about the versions. Of a tie it is drawn too.
     pub winner: Label,
+    /// Whether it is a tie: the answer changed with the order in which the results were shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tie: bool,
     /// Why.
     pub reasoning: String,
     /// Scores of both results.

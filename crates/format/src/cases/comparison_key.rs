@@ -21,9 +21,9 @@ pub struct ComparisonKey {
     /// The version behind label B.
     #[serde(rename = "B")]
     pub b: String,
-    /// The questions in the order in which they were asked: both orders, and a third when those disagree.
+    /// The questions in the order in which they were asked: both orders. Files of earlier versions may have a third.
     pub orders: Vec<ComparisonOrder>,
-    /// Whether the comparator preferred a position rather than a result.
+    /// Whether the comparator preferred a position rather than a result: such a case is a tie.
     pub disagreement: bool,
     /// The case.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,25 @@ pub struct ComparisonOrder {
     pub extra: Extra,
 }
 
+/// Where a result stood when it was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Shown first.
+    First,
+    /// Shown second.
+    Second,
+}
+
 impl ComparisonKey {
+    /// The position that won in both orders, where the comparator followed one.
+    pub fn preferred_position(&self) -> Option<Position> {
+        let [one, other, ..] = self.orders.as_slice() else { return None };
+        let position = |order: &ComparisonOrder| {
+            if order.winner == order.first { Position::First } else { Position::Second }
+        };
+        (one.winner != other.winner && one.first != other.first).then(|| position(one))
+    }
+
     /// The version behind a label.
     pub fn version(&self, label: Label) -> &str {
         match label {

@@ -9,7 +9,7 @@ mod suite;
 
 pub use analysis::{Analysis, Suggestion};
 pub use comparison::{Comparison, ComparisonScores, Label, ScorePair};
-pub use comparison_key::{ComparisonKey, ComparisonOrder, ComparisonRuns};
+pub use comparison_key::{ComparisonKey, ComparisonOrder, ComparisonRuns, Position};
 pub use grading::{
     CasesGrading, ConventionCheck, ConventionCompliance, CriterionResult, PASSING_SCORE, Verdict,
 };

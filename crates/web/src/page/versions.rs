@@ -1,8 +1,11 @@
 //! The page of versions: pass rates and scores over time, comparisons, analyses.
 
+use std::collections::BTreeMap;
+
 use minijinja::{Value, context};
 use serde::Serialize;
-use skillgauge_core::version::{Overview, VersionLine};
+use skillgauge_core::comparison::overall;
+use skillgauge_core::version::{Overview, VersionLine, VersionNumber};
 use skillgauge_format::cases::{Analysis, Comparison, ComparisonKey, Label};
 use skillgauge_format::json::Number;
 
@@ -50,6 +53,7 @@ pub(crate) fn versions(found: &Versions) -> Value {
         table => view(table(overview)),
         conclusion => found.conclusion.clone(),
         changes => view(changes.collect::<Vec<_>>()),
+        overall => view(overall_lines(&found.comparisons)),
         comparisons => view(comparisons.collect::<Vec<ComparisonView>>()),
         analyses => view(analyses.collect::<Vec<AnalysisView>>()),
         problems => view(found.problems.iter().map(show::problem).collect::<Vec<_>>()),
@@ -123,6 +127,30 @@ fn table(overview: &Overview) -> Table {
     table.finish()
 }
 
+/// What the comparisons of each two versions come to, a line each; and when they decide nothing, why.
+fn overall_lines(found: &[(String, Comparison, Option<ComparisonKey>)]) -> Vec<String> {
+    let mut pairs: BTreeMap<[VersionNumber; 2], Vec<(&Comparison, &ComparisonKey)>> =
+        BTreeMap::new();
+    for (_, comparison, key) in found {
+        let Some(key) = key else { continue };
+        let Ok(mut versions) =
+            [key.a.parse(), key.b.parse()].into_iter().collect::<Result<Vec<VersionNumber>, _>>()
+        else {
+            continue;
+        };
+        versions.sort_unstable();
+        if let [old, new] = versions[..] {
+            pairs.entry([old, new]).or_default().push((comparison, key));
+        }
+    }
+    let lines = pairs.into_iter().map(|(versions, cases)| {
+        let overall = overall(versions, cases);
+        let bias = overall.position_bias.map(|bias| format!("; {bias}")).unwrap_or_default();
+        overall.sentence() + &bias
+    });
+    lines.collect()
+}
+
 fn comparison_view(
     index: usize,
     (file, comparison, key): &(String, Comparison, Option<ComparisonKey>),
@@ -146,12 +174,11 @@ fn comparison_view(
         table.row(vec![dimension.into(), pair.a.to_string().into(), pair.b.to_string().into()]);
     }
     let (winner, loser) = (name(comparison.winner), name(comparison.winner.other()));
-    let mut sentence = format!("{winner} wins over {loser}");
-    if key.as_ref().is_some_and(|key| key.disagreement) {
-        sentence.push_str(
-            "; the comparator changed its mind with the order, so a third question decided",
-        );
-    }
+    let sentence = if key.as_ref().map_or(comparison.tie, |key| key.disagreement) {
+        format!("A tie between {left} and {right}: the comparator's answer changed with the order")
+    } else {
+        format!("{winner} wins over {loser}")
+    };
     ComparisonView {
         file: file.clone(),
         prompt: comparison.eval_prompt.clone(),

@@ -247,7 +247,7 @@ fn everything_can_be_read_without_script() {
     }
     browser.open(&format!("{}#versions", report_file(&fixture)));
     let text = browser.eval("document.querySelector('main').innerText");
-    assert!(text.as_str().unwrap().contains("v1 wins over v0"), "{text}");
+    assert!(text.as_str().unwrap().contains("A tie between v0 and v1"), "{text}");
     assert!(!text.as_str().unwrap().contains("Trigger"), "one page at a time");
 }
 

@@ -24,7 +24,7 @@ fn the_report_shows_every_page_in_one_file() {
         "always passed, with the skill and without it",
         "The description of round 2 is best: 3 of 4 held-out queries pass",
         "4 of 6 queries went where they should",
-        "v1 wins over v0; the comparator changed its mind",
+        "A tie between v0 and v1: the comparator",
         "not measured",
         "release-notes loaded",
     ] {

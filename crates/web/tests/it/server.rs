@@ -117,7 +117,7 @@ async fn every_page_is_there_and_leads_to_the_others() {
         ("trigger", "3 of 5 queries pass"),
         ("routing", "4 of 6 queries went where they should"),
         ("tuning", "round 2 is best"),
-        ("versions", "v1 wins over v0"),
+        ("versions", "A tie between v0 and v1"),
         ("review", "people and judge"),
         ("case/eval-1", "Side by side"),
         ("transcript/eval-1/with_skill/run-1", "release-notes loaded"),

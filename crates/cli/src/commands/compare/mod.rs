@@ -63,13 +63,12 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     }
     let (pairs, cases) = (found.pairs.len(), found.pairs.len() + found.unpaired.len());
     printer.say(&format!(
-        "comparing {} with {} on {pairs} case{} with {}: {} to {} calls",
+        "comparing {} with {} on {pairs} case{} with {}: {} calls",
         versions[1],
         versions[0],
         if pairs == 1 { "" } else { "s" },
         comparator.model.name(),
-        2 * pairs,
-        3 * pairs
+        2 * pairs
     ));
     let lock = keep::lock(&store, "compare")?;
     let again = if args.again { Again::Yes } else { Again::No };
@@ -148,16 +147,19 @@ fn report(
         PlainFormat::Text => Ok(text(done, &overall)),
         PlainFormat::Json => {
             let shown = |(case, files): (&ComparedCase, &ComparisonFiles)| {
+                let is_tie = files.key.disagreement;
                 json!({
                     "case": case.case,
-                    "winner": files.key.version(files.comparison.winner),
-                    "disagreement": files.key.disagreement,
+                    "winner": (!is_tie).then(|| files.key.version(files.comparison.winner)),
+                    "tie": is_tie,
                     "reasoning": files.comparison.reasoning,
                 })
             };
             let list: Vec<_> = decided(done).map(shown).collect();
-            let value =
-                json!({"overall": overall, "compared": list.len(), "of": cases, "cases": list});
+            let note = overall.position_bias.map(|bias| bias.to_string());
+            let value = json!({
+                "overall": overall, "note": note, "compared": list.len(), "of": cases, "cases": list,
+            });
             write::to_text(&value).or_bug()
         }
     })
@@ -166,18 +168,20 @@ fn report(
 fn text(done: &[ComparedCase], overall: &Overall) -> String {
     let mut out = String::new();
     for (case, files) in decided(done) {
-        let disagreement = if files.key.disagreement { ", by the third question" } else { "" };
         let kept = if case.is_kept { ", compared before" } else { "" };
-        let winner = files.key.version(files.comparison.winner);
         // Writing to a string does not fail.
-        let _ = writeln!(out, "{}: {winner} is better{disagreement}{kept}", case.case);
+        if files.key.disagreement {
+            let _ = writeln!(out, "{}: a tie, the answer changed with the order{kept}", case.case);
+            continue;
+        }
+        let winner = files.key.version(files.comparison.winner);
+        let _ = writeln!(out, "{}: {winner} is better{kept}", case.case);
         let _ = writeln!(out, "  {}", files.comparison.reasoning.trim().replace('\n', "\n  "));
     }
-    let Overall { old, new, old_wins, new_wins, p_value, verdict, .. } = overall;
-    let _ = writeln!(
-        out,
-        "{new} against {old}: {verdict} ({new_wins} won, {old_wins} lost, p = {p_value}, sign test)"
-    );
+    let _ = writeln!(out, "{}", overall.sentence());
+    if let Some(bias) = overall.position_bias {
+        let _ = writeln!(out, "{bias}");
+    }
     out
 }
 
@@ -191,9 +195,12 @@ fn code(
         ExitCode::Interrupted
     } else if decided(done).count() < cases {
         ExitCode::Incomplete
-    } else if overall_of(done, versions).verdict == DifferenceVerdict::Worse {
-        ExitCode::Failure
     } else {
-        ExitCode::Success
+        let overall = overall_of(done, versions);
+        match overall.verdict {
+            _ if overall.position_bias.is_some() => ExitCode::Incomplete,
+            DifferenceVerdict::Worse => ExitCode::Failure,
+            _ => ExitCode::Success,
+        }
     }
 }

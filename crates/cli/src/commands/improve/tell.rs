@@ -144,10 +144,18 @@ fn rate(measured: &Measured) -> String {
 }
 
 fn outcome(compared: &Compared) -> String {
-    let Compared { old_wins, new_wins, missing, p_value, verdict, .. } = compared;
-    if old_wins + new_wins == 0 {
+    let Compared { old_wins, new_wins, ties, missing, p_value, verdict, .. } = compared;
+    if old_wins + new_wins + ties == 0 {
         return "not compared".to_owned();
     }
     let missing = if *missing > 0 { format!(", {missing} not compared") } else { String::new() };
-    format!("{verdict} ({new_wins} won, {old_wins} lost{missing}, p = {p_value:.3}, sign test)")
+    let ties = plural(*ties, "tie");
+    let bias = if compared.position_bias {
+        "; the comparator follows the order of the results and decides nothing"
+    } else {
+        ""
+    };
+    format!(
+        "{verdict} ({new_wins} won, {old_wins} lost, {ties}{missing}, p = {p_value:.3}, sign test){bias}"
+    )
 }

@@ -292,14 +292,13 @@ impl Work<'_> {
         let versions = compared.unwrap_or([base, base]);
         let files = stored.iter().map(|stored| (&stored.files.comparison, &stored.files.key));
         let overall = overall(versions, files);
-        let is_new_better = overall.new_wins >= overall.old_wins;
-        let (winner, loser) =
-            if is_new_better { (&overall.new, &overall.old) } else { (&overall.old, &overall.new) };
+        let (winner, loser, standing) = analyze_command::standing(&overall);
         let failures = self.failures(base)?;
         let files = SkillFiles::of(&self.store.folder(base))?;
         let subject = AnalysisSubject {
             winner,
             loser,
+            standing,
             version: &base.to_string(),
             cases: &cases,
             failures: &failures,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skillgauge_core::analysis::{AnalysisSubject, SkillFiles};
+use skillgauge_core::analysis::{AnalysisSubject, SkillFiles, Standing};
 use skillgauge_core::comparison::{Blinding, ComparisonStore, pairs};
 use skillgauge_core::version::{Commits, Stamp, VersionNumber, VersionStore};
 use skillgauge_core::workspace::Holder;
@@ -211,7 +211,7 @@ async fn both_orders_are_asked_and_the_key_is_kept_apart() {
 }
 
 #[tokio::test]
-async fn a_third_question_decides_when_a_position_is_preferred() {
+async fn a_preferred_position_is_a_tie_and_nothing_more_is_asked() {
     let shop = Shop::new(&["case-one"]);
     let server = serve(
         Script::new()
@@ -220,9 +220,9 @@ async fn a_third_question_decides_when_a_position_is_preferred() {
     );
     let done = shop.compare(&server, Again::No, Budget::default()).await;
     let files = done[0].result.as_ref().unwrap();
-    assert_eq!(server.requests().len(), 3);
-    assert!(files.key.disagreement);
-    assert_eq!(files.key.orders.len(), 3);
+    assert_eq!(server.requests().len(), 2);
+    assert!(files.key.disagreement && files.comparison.tie);
+    assert_eq!(files.key.orders.len(), 2);
 }
 
 #[tokio::test]
@@ -253,6 +253,7 @@ async fn analyzed(server: &Server) -> skillgauge_format::cases::Analysis {
     let subject = AnalysisSubject {
         winner: "v1",
         loser: "v0",
+        standing: Standing::Won,
         version: "v1",
         cases: &[],
         failures: &[],
