@@ -27,6 +27,9 @@ pub struct Improvement {
     pub setting: Setting,
     /// The newest iteration when the loop began: what was measured before is not taken for a result of the loop.
     pub after_iteration: u64,
+    /// Cases that neither the analyst nor the loop sees: they decide whether a version is adopted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sealed: Vec<String>,
     /// The rounds. The first one is the baseline.
     pub rounds: Vec<Round>,
     /// Why no further version can be made.
@@ -118,6 +121,9 @@ pub struct Round {
     /// Suggestions that were not applied, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// Expectations of the suite that its files repeat word for word, and those of the baseline do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<String>,
     /// The analysis that the next version is made by, below the workspace, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<String>,
@@ -139,7 +145,8 @@ impl Round {
     }
 }
 
-/// The scores of a version: each case is the mean of its runs, and the version the mean of its cases.
+/// The scores of a version on the cases that are not sealed: each case is the mean of its runs, and the version the mean
+/// of its cases.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Measured {
     /// The iteration with the runs.
@@ -164,6 +171,14 @@ pub struct Measured {
     /// The pass rate of each case.
     #[schemars(with = "BTreeMap<String, crate::Number>")]
     pub cases: BTreeMap<String, f64>,
+    /// The pass rate of each run, by case.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, Vec<crate::Number>>")]
+    pub values: BTreeMap<String, Vec<f64>>,
+    /// The same of the sealed cases, which are in none of the other numbers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, Vec<crate::Number>>")]
+    pub sealed: BTreeMap<String, Vec<f64>>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -209,7 +224,13 @@ pub struct Conclusion {
     pub higher: Option<u64>,
     /// What became of the best one.
     pub decision: Decision,
-    /// Cases that both were measured on.
+    /// What the test is about.
+    #[serde(default)]
+    pub question: Question,
+    /// Whether sealed cases decided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sealed: bool,
+    /// Cases that decided: those that both were measured on.
     pub cases: u64,
     /// Cases in which the best version has the higher pass rate.
     pub wins: u64,
@@ -218,6 +239,10 @@ pub struct Conclusion {
     /// The mean difference of the pass rates.
     #[schemars(with = "crate::Number")]
     pub difference: f64,
+    /// Its 95 % confidence interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<[crate::Number; 2]>")]
+    pub interval: Option<[f64; 2]>,
     /// How likely such a difference is when the versions are equally good.
     #[schemars(with = "crate::Number")]
     pub p_value: f64,
@@ -226,11 +251,18 @@ pub struct Conclusion {
     /// The largest p-value that counts for that attempt: the more versions are tried, the less luck is believed.
     #[schemars(with = "crate::Number")]
     pub significance: f64,
+    /// Whether so many cases and runs could have reached it at all.
+    #[serde(default = "yes")]
+    pub reachable: bool,
     /// What follows.
     pub verdict: DifferenceVerdict,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Conclusion {
@@ -241,6 +273,17 @@ impl Conclusion {
             Decision::BaselineIsBest | Decision::MayBeNoise => self.baseline,
         }
     }
+}
+
+/// What a test is about.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// These cases: runs are dealt anew between the versions within each case.
+    OnSuite,
+    /// Tasks like these: the sign-flip test over cases.
+    #[default]
+    Beyond,
 }
 
 /// What became of the best version.

@@ -180,9 +180,9 @@ fn a_suite_of_criteria_goes_through_the_same_loop() {
     assert!(asked.contains("greeting: "), "{asked}");
 }
 
-/// The second version that a loop tries must show more than the first one: six cases are too few for it.
+/// The second version that a loop tries must show more than the first one: one run of six cases is too little for it.
 #[test]
-fn the_second_version_needs_more_cases_than_the_first() {
+fn the_second_version_must_show_more_than_the_first() {
     let project = greeter("unused");
     // The first answer changes nothing that matters, the second one brings the greeting.
     let analyst = String::from_utf8(project.read("analyst.sh")).unwrap();
@@ -194,10 +194,10 @@ fn the_second_version_needs_more_cases_than_the_first() {
     let output = improve(&project, &["--rounds", "2"]);
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
-    assert!(shown.contains("6 are enough for the first 1, 7 for all 2"), "{shown}");
+    assert!(shown.contains("in 4 of 5 loops; later versions must be better by more"), "{shown}");
     assert!(
         shown.contains("v0 stays: v2 scores higher, but that may be noise")
-            && shown.contains("fewer than 7 cases can show nothing of version 2 that is tried"),
+            && shown.contains("the 2nd version tried needs p of at most 0.0167, which so few runs of 6 cases can't reach: --runs 2 or more can"),
         "{shown}"
     );
     assert_eq!(body(&project), before);
@@ -234,10 +234,174 @@ fn a_gain_that_may_be_noise_keeps_the_baseline() {
     let output = improve(&project, &["--case", "[123]"]);
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
-    assert!(shown.contains("warning: 3 cases can show no difference"), "{shown}");
+    let warning = "warning: 3 cases x 1 run can't show that a version is better, so the baseline will stay; --runs 2 can, or 6 cases";
+    // Said before anything is paid.
+    assert!(shown.find(warning).unwrap() < shown.find("measuring v0").unwrap(), "{shown}");
     assert!(shown.contains("v0 stays: v1 scores higher, but that may be noise"), "{shown}");
     assert_eq!(body(&project), before);
     assert_eq!(json(&project, "greeter-workspace/history.json")["current_version"], 0);
+}
+
+/// What the review planted: three cases, three runs each, from none of nine to all of nine.
+#[test]
+fn three_cases_are_enough_for_a_large_gain_and_it_is_said_that_it_is_about_them() {
+    let project = greeter("Say hello to the reader.");
+    let output = project.output(&[&IMPROVE[..8], &["--case", "[123]"]].concat());
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    let promise = shown.find("3 cases x 3 runs: a first version that is ").unwrap();
+    assert!(promise < shown.find("measuring v0").unwrap(), "{shown}");
+    assert!(
+        shown.contains("the result will be about these cases only; for tasks like these it takes a suite of 6 cases"),
+        "{shown}"
+    );
+    // The page of the documentation shows this very loop.
+    let page = include_str!("../../../../docs/improve.md");
+    let told = shown.lines().filter(|line| {
+        line.starts_with("3 cases x")
+            || line.starts_with("the result will")
+            || line.starts_with("v1 is better")
+    });
+    assert_eq!(told.clone().count(), 3, "{shown}");
+    for line in told {
+        assert!(page.contains(line), "the page does not show: {line}");
+    }
+    assert!(shown.contains("v1 is better than v0 on these 3 cases: +66.7 points"), "{shown}");
+    assert!(
+        shown.contains("p = 0.0003. 3 cases can't say how it does on other tasks; add 3 more"),
+        "{shown}"
+    );
+    assert!(body(&project).contains("Say hello to the reader."));
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["conclusion"]["question"], "on_suite");
+    assert_eq!(state["rounds"][1]["measured"]["values"]["1"], serde_json::json!([1.0, 1.0, 1.0]));
+    let file = "greeter-workspace/improve.json";
+    assert_eq!(project.exit_code(&["schema", "--check", file]), Some(0));
+}
+
+const NAMES: [&str; 12] = [
+    "anna", "bertil", "cesar", "david", "erik", "filip", "gustav", "helge", "ivar", "johan",
+    "kalle", "ludvig",
+];
+
+/// A greeter with a case for each of the names, and models that keep all that they are asked.
+fn greeter_of_names(after: &str) -> Project {
+    let project = greeter(after);
+    let case = |name: &&str| {
+        serde_json::json!({"id": format!("for-{name}"), "prompt": format!("Greet {name}"), "expectations": [
+            format!("The reader called {name} is greeted in a kind way")]})
+    };
+    let evals: Vec<Value> = NAMES.iter().map(case).collect();
+    let suite = serde_json::json!({"skill_name": "greeter", "evals": evals});
+    project.file("greeter/evals/evals.json", suite.to_string());
+    let kept = project.path().join("asked").display().to_string();
+    let script = String::from_utf8(project.read("comparator.sh")).unwrap();
+    let keep =
+        format!("asked=$(cat)\nmkdir -p \"{kept}\"\nprintf '%s\\n' \"$asked\" > \"{kept}/$$\"\n");
+    project.file("comparator.sh", script.replacen("asked=$(cat)\n", &keep, 1));
+    project
+}
+
+/// Every request to the analyst and to the comparator is searched for the sealed cases.
+#[test]
+fn sealed_cases_are_seen_by_nobody_and_decide() {
+    let project = greeter_of_names("Say hello. NUMBER");
+    let args = [&IMPROVE[..8], &["--runs", "2", "--rounds", "2"]].concat();
+    let output = project.output(&[&args[..], &["--max-calls", "60"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", project.shown(&output));
+    let sealed = json(&project, "greeter-workspace/improve.json")["sealed"].clone();
+    let output = project.output(&args);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(
+        shown.contains(
+            "4 of 12 cases are sealed: neither the analyst nor the loop sees them, and they decide"
+        ),
+        "{shown}"
+    );
+    assert!(shown.contains("4 sealed cases x 2 runs: a first version that is "), "{shown}");
+    assert!(
+        shown.contains("v1 is better than v0 on these 4 sealed cases: +100.0 points"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("4 cases can't say how it does on other tasks; a suite of 19 cases can"),
+        "{shown}"
+    );
+    let state = json(&project, "greeter-workspace/improve.json");
+    // Resuming keeps the draw.
+    assert_eq!(state["sealed"], sealed);
+    let sealed: Vec<&str> =
+        sealed.as_array().unwrap().iter().map(|id| &id.as_str().unwrap()[4..]).collect();
+    assert_eq!(sealed.len(), 4);
+    let measured = &state["rounds"][1]["measured"];
+    assert_eq!(measured["cases"].as_object().unwrap().len(), 8);
+    assert_eq!(measured["runs"], 16);
+    assert_eq!(measured["sealed"].as_object().unwrap().len(), 4);
+    assert_eq!(state["rounds"][1]["compared"]["new_wins"], 8);
+    assert_eq!(state["conclusion"]["sealed"], true);
+    let requests = fs_err::read_dir(project.path().join("asked")).unwrap();
+    let requests = requests.map(|entry| fs_err::read_to_string(entry.unwrap().path()).unwrap());
+    let mut requests: Vec<String> = requests.filter(|text| text.contains("# Result ")).collect();
+    assert_eq!(requests.len(), 16);
+    requests.push(String::from_utf8(project.read("analyst.log.1")).unwrap());
+    for name in NAMES {
+        let heard = requests.iter().any(|text| text.contains(name));
+        assert_eq!(heard, !sealed.contains(&name), "{name}, sealed: {sealed:?}");
+    }
+}
+
+/// The agent passes what it was shown and fails what is sealed: nothing is adopted.
+#[test]
+fn a_version_that_only_learnt_the_open_cases_is_not_adopted() {
+    let project = greeter_of_names("Say hello. NUMBER");
+    let sealed = skillgauge_core::improve::seal(&NAMES.map(|name| format!("for-{name}")), 42);
+    let names: Vec<&str> = sealed.iter().map(|id| &id[4..]).collect();
+    let agent = String::from_utf8(project.read("agent.sh")).unwrap();
+    let agent = agent.replace("cat > /dev/null", "task=$(cat)").replace(
+        "if grep -q",
+        &format!("if ! echo \"$task\" | grep -Eq '{}' && grep -q", names.join("|")),
+    );
+    project.file("agent.sh", agent);
+    let output = project.output(&[&IMPROVE[..8], &["--runs", "2"]].concat());
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(
+        shown.contains(
+            "v0 stays: v1 scores higher, but that may be noise (+0.0 points of pass rate"
+        ),
+        "{shown}"
+    );
+    assert!(shown.contains("better in 0 and worse in 0 of 4 sealed cases"), "{shown}");
+    assert!(
+        shown.contains("v1 (from v0): 100.0 % (67.6 to 100.0); 4 sealed cases: 0.0 %"),
+        "{shown}"
+    );
+    assert!(body(&project).contains("Text."));
+}
+
+#[test]
+fn a_version_that_copies_expectations_is_flagged() {
+    let copy = "Say hello. **The reader called anna   is greeted in a kind way!** the reader called BERTIL is greeted in a kind way";
+    let project = greeter_of_names(copy);
+    let output = project.output(&[&IMPROVE[..8], &["--runs", "2", "--no-compare"]].concat());
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    let flag = "v1 repeats 2 expectations word for word";
+    assert!(shown.contains(&format!("warning: {flag}")), "{shown}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(flag), "{shown}");
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["rounds"][1]["repeats"][0], "The reader called anna is greeted in a kind way");
+    assert_eq!(state["rounds"][0].get("repeats"), None);
+    project.output(&["report", "greeter-workspace", "--out", "page.html"]);
+    let page = String::from_utf8(project.read("page.html")).unwrap();
+    assert!(page.contains(flag), "{flag} is not on the page");
+    // Nobody compared.
+    assert!(shown.contains("no comparison and 1 to 2 of"), "{shown}");
+    let asked = fs_err::read_dir(project.path().join("asked")).unwrap();
+    let mut asked = asked.map(|entry| fs_err::read_to_string(entry.unwrap().path()).unwrap());
+    assert!(!asked.any(|text| text.contains("# Result ")));
+    assert!(!project.path().join("greeter-workspace/comparison").exists());
 }
 
 #[test]

@@ -11,9 +11,10 @@ use crate::version::VersionScores;
 /// The best score of a criterion or a dimension.
 const BEST_SCORE: f64 = 5.0;
 
-/// The scores of a version from its runs with the skill; none when there are none.
-pub fn measured(iteration: &Iteration, number: u64) -> Option<Measured> {
-    let scores = VersionScores::of(iteration, &Configuration::WithSkill);
+/// The scores of a version from its runs with the skill; none when there are none. Sealed cases are set apart.
+pub fn measured(iteration: &Iteration, number: u64, sealed: &[String]) -> Option<Measured> {
+    let all = VersionScores::of(iteration, &Configuration::WithSkill);
+    let (apart, scores) = all.split(|case| sealed.iter().any(|sealed| sealed == case));
     let interval = scores.interval()?;
     Some(Measured {
         iteration: number,
@@ -24,6 +25,8 @@ pub fn measured(iteration: &Iteration, number: u64) -> Option<Measured> {
         runs: scores.gradings(),
         passed: scores.passed(),
         cases: scores.case_rates(),
+        values: scores.run_rates(),
+        sealed: apart.run_rates(),
         extra: Extra::new(),
     })
 }

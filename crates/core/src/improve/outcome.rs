@@ -1,68 +1,22 @@
 //! Which version the skill is in the end.
 //!
-//! The best one, but only if it is better than the baseline beyond noise: the paired test over cases that every benchmark
-//! uses, corrected for the number of versions that were tried. Otherwise the baseline stays, and the numbers say why.
-//!
-//! **The correction.** A loop tries several versions and looks at each, so the luckiest of several equal ones would soon
-//! pass a test at 0.05. The n-th version that is tried must therefore reach `0.05 / (n (n + 1) / 2)`: 0.05, 0.0167, 0.0083,
-//! 0.005, 0.0033. A version is adopted only when it is better, which is half of the two-sided test, so the probability that a
-//! loop adopts any version although none differs is at most `0.025 x (1 + 1/3 + 1/6 + 1/10 + ...) = 0.05`. Each level
-//! depends on nothing but the place of the version in the loop, so this holds whatever made the loop stop, and however
-//! often it was resumed (the union bound; a fixed sequence of levels is called alpha spending).
+//! The best one, but only if it is better than the baseline beyond noise, by the test and the level of [`super::contrast`].
+//! Otherwise the baseline stays, and the numbers say why. What is best is a matter of the open cases; whether it is
+//! adopted is one of the sealed ones, where there are any.
 
 use skillgauge_format::Extra;
 use skillgauge_format::evals::DifferenceVerdict;
-use skillgauge_format::improve::{Conclusion, Decision, Improvement, Measured, Round, StopRecord};
+use skillgauge_format::improve::{
+    Conclusion, Decision, Improvement, Measured, Question, Round, StopRecord,
+};
 use skillgauge_format::write::round_rate;
 
+use super::contrast::{Contrast, fewest_cases, fewest_runs, significance};
 use super::measured::beats;
+use super::sealed::suite_for;
 use super::step::{Stop, best};
-use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, case_difference, judge};
+use crate::text::plural;
 use crate::version::VersionNumber;
-
-/// The largest p-value that counts for the n-th version that is tried, from 1; the baseline has none to reach.
-pub fn significance(attempt: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a loop has a few rounds")]
-    let attempt = attempt.max(1) as f64;
-    SIGNIFICANCE / (attempt * (attempt + 1.0) / 2.0)
-}
-
-/// The fewest cases of which the n-th version can be shown to be better: all of them better has the probability 2 / 2^n.
-pub fn fewest_cases(attempt: u64) -> u64 {
-    let enough = |cases: &u64| {
-        2.0_f64.powi(1 - i32::try_from(*cases).unwrap_or(i32::MAX)) <= significance(attempt)
-    };
-    (FEWEST_CASES as u64..1000).find(enough).unwrap_or(1000)
-}
-
-/// A version beside the baseline.
-struct Contrast {
-    difference: Option<PairedDifference>,
-    cases: usize,
-    attempt: u64,
-    verdict: DifferenceVerdict,
-}
-
-impl Contrast {
-    fn new(measured: &Measured, baseline: &Measured, attempt: u64, seed: u64) -> Self {
-        let pairs = measured
-            .cases
-            .iter()
-            .filter_map(|(case, with)| case_difference(&[*with], &[*baseline.cases.get(case)?]));
-        let differences: Vec<f64> = pairs.collect();
-        let difference = PairedDifference::of(&differences, seed);
-        let verdict = match judge(difference.as_ref()) {
-            // What one version alone would show, the n-th of several does not.
-            DifferenceVerdict::Better | DifferenceVerdict::Worse
-                if difference.is_some_and(|found| found.p_value > significance(attempt)) =>
-            {
-                DifferenceVerdict::Undecided
-            }
-            verdict => verdict,
-        };
-        Self { difference, cases: differences.len(), attempt, verdict }
-    }
-}
 
 /// How a loop ends when it ends now; none when not even the baseline was measured.
 pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
@@ -74,13 +28,16 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
         Contrast::new(measured, baseline, attempt, improvement.setting.seed)
     };
     let is_better = |round: &&Round| {
-        let measured = round.measured.as_ref();
-        measured.is_some_and(|found| contrast(round, found).verdict == DifferenceVerdict::Better)
+        round.measured.as_ref().is_some_and(|found| {
+            beats(found, baseline) && contrast(round, found).verdict == DifferenceVerdict::Better
+        })
     };
     let highest = best(&improvement.rounds)?;
     let proven = best(improvement.rounds.iter().skip(1).filter(is_better));
-    let (round, measured) = proven.unwrap_or(highest);
-    let Contrast { difference, cases, attempt, verdict } = contrast(round, measured);
+    // A version that only won a tie with the baseline is no better than it.
+    let unproven = if beats(highest.1, baseline) { highest } else { (first, baseline) };
+    let (round, measured) = proven.unwrap_or(unproven);
+    let found = contrast(round, measured);
     let decision = if round.version == first.version {
         Decision::BaselineIsBest
     } else if proven.is_some() {
@@ -95,29 +52,26 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
         // Of two equal ones the first is the highest, though only the second was shown to be better.
         higher: Some(highest.0.version).filter(|_| beats(highest.1, measured)),
         decision,
-        cases: cases as u64,
-        wins: difference.map_or(0, |found| found.wins as u64),
-        losses: difference.map_or(0, |found| found.losses as u64),
-        difference: round_rate(difference.map_or(0.0, |found| found.mean)),
-        p_value: round_rate(difference.map_or(1.0, |found| found.p_value)),
-        attempt,
-        significance: round_rate(significance(attempt)),
-        verdict,
+        question: found.question,
+        sealed: !baseline.sealed.is_empty(),
+        cases: found.cases as u64,
+        wins: found.wins as u64,
+        losses: found.losses as u64,
+        difference: round_rate(found.difference),
+        interval: found.interval.map(|interval| [interval.low, interval.high].map(round_rate)),
+        p_value: round_rate(found.p_value),
+        attempt: found.attempt,
+        significance: round_rate(significance(found.attempt)),
+        reachable: found.is_reachable,
+        verdict: found.verdict,
         extra: Extra::new(),
     })
 }
 
-/// What was decided and why, in one sentence.
+/// What was decided and why.
 pub fn sentence(conclusion: &Conclusion) -> String {
     let (best, baseline) = (VersionNumber(conclusion.best), VersionNumber(conclusion.baseline));
-    let numbers = format!(
-        "{:+.1} points of pass rate, better in {} and worse in {} of {} cases, p = {:.3}",
-        conclusion.difference * 100.0,
-        conclusion.wins,
-        conclusion.losses,
-        conclusion.cases,
-        conclusion.p_value
-    );
+    let (numbers, cases) = (numbers(conclusion), cases(conclusion));
     match conclusion.decision {
         Decision::BaselineIsBest => format!("{baseline} stays: nothing better was found"),
         Decision::Adopted => {
@@ -125,27 +79,68 @@ pub fn sentence(conclusion: &Conclusion) -> String {
             let higher = higher
                 .map(|higher| format!("; {higher} scores higher still, but that may be noise"))
                 .unwrap_or_default();
-            format!("{best} is better than {baseline}: {numbers}{higher}")
+            match conclusion.question {
+                Question::Beyond => format!("{best} is better than {baseline}: {numbers}{higher}"),
+                Question::OnSuite => format!(
+                    "{best} is better than {baseline} on these {cases}: {numbers}{higher}. {}",
+                    beyond(conclusion)
+                ),
+            }
         }
         Decision::MayBeNoise => {
-            let fewest = fewest_cases(conclusion.attempt);
-            let why = if conclusion.cases < fewest {
-                format!("fewer than {fewest} cases can show nothing{}", tried(conclusion.attempt))
-            } else {
-                format!(
-                    "p must be at most {:.3}{}",
-                    conclusion.significance,
-                    tried(conclusion.attempt)
-                )
-            };
+            let bar = bar(conclusion);
             format!(
-                "{baseline} stays: {best} scores higher, but that may be noise ({numbers}); {why}"
+                "{baseline} stays: {best} scores higher, but that may be noise ({numbers}); {bar}"
             )
         }
     }
 }
 
-/// Why the bar is where it is.
-fn tried(attempt: u64) -> String {
-    if attempt > 1 { format!(" of version {attempt} that is tried") } else { String::new() }
+fn numbers(conclusion: &Conclusion) -> String {
+    let interval = conclusion.interval.map_or_else(String::new, |[low, high]| {
+        format!(" (95 %: {:+.1} to {:+.1})", low * 100.0, high * 100.0)
+    });
+    format!(
+        "{:+.1} points of pass rate{interval}, better in {} and worse in {} of {}, p = {:.4}",
+        conclusion.difference * 100.0,
+        conclusion.wins,
+        conclusion.losses,
+        cases(conclusion),
+        conclusion.p_value
+    )
+}
+
+fn cases(conclusion: &Conclusion) -> String {
+    let sealed = if conclusion.sealed { "sealed case" } else { "case" };
+    plural(conclusion.cases, sealed)
+}
+
+/// What a decision on these cases leaves open.
+fn beyond(conclusion: &Conclusion) -> String {
+    let (cases, needed) = (conclusion.cases, fewest_cases(conclusion.attempt));
+    let can = plural(cases, "case");
+    if conclusion.sealed {
+        let suite = suite_for(needed);
+        return format!("{can} can't say how it does on other tasks; a suite of {suite} cases can");
+    }
+    let more = needed.saturating_sub(usize::try_from(cases).unwrap_or(usize::MAX));
+    format!("{can} can't say how it does on other tasks; add {more} more")
+}
+
+/// What a version that scores higher would have had to show.
+fn bar(conclusion: &Conclusion) -> String {
+    let Conclusion { attempt, significance, cases: count, .. } = conclusion;
+    let needed = match attempt {
+        0 | 1 => format!("p must be at most {significance}"),
+        2 => format!("the 2nd version tried needs p of at most {significance}"),
+        3 => format!("the 3rd version tried needs p of at most {significance}"),
+        n => format!("the {n}th version tried needs p of at most {significance}"),
+    };
+    if conclusion.reachable {
+        return needed;
+    }
+    let count = usize::try_from(*count).unwrap_or_default();
+    let remedy = fewest_runs(count, *attempt)
+        .map_or_else(|| "add cases".to_owned(), |runs| format!("--runs {runs} or more can"));
+    format!("{needed}, which so few runs of {} can't reach: {remedy}", cases(conclusion))
 }

@@ -1,7 +1,7 @@
 //! What comes next, from what was done.
 
 use skillgauge_format::Extra;
-use skillgauge_format::improve::{Improvement, Measured, Round, StopReason, StopRecord};
+use skillgauge_format::improve::{Compared, Improvement, Measured, Round, StopReason, StopRecord};
 
 use super::measured::{beats, is_perfect};
 use crate::version::VersionNumber;
@@ -135,23 +135,44 @@ fn stop(improvement: &Improvement, rules: &Rules) -> Option<Stop> {
     }
 }
 
-/// The best round that was measured; of equals the first.
+/// The best round that was measured. Of equals it is the first, unless a blind comparison with it preferred the other.
 pub(super) fn best<'r>(
     rounds: impl IntoIterator<Item = &'r Round>,
 ) -> Option<(&'r Round, &'r Measured)> {
-    let mut best: Option<(&Round, &Measured)> = None;
+    let is_better = |(new, measured): &Found<'_>, (old, best): &Found<'_>| {
+        beats(measured, best)
+            || !beats(best, measured) && new.from == Some(old.version) && is_preferred(new)
+    };
+    leading(rounds, is_better)
+}
+
+type Found<'r> = (&'r Round, &'r Measured);
+
+fn leading<'r>(
+    rounds: impl IntoIterator<Item = &'r Round>,
+    is_better: impl Fn(&Found<'_>, &Found<'_>) -> bool,
+) -> Option<Found<'r>> {
+    let mut best = None;
     for round in rounds {
-        let Some(measured) = &round.measured else { continue };
-        if best.is_none_or(|(_, best)| beats(measured, best)) {
-            best = Some((round, measured));
+        let Some(found) = round.measured.as_ref().map(|measured| (round, measured)) else {
+            continue;
+        };
+        if best.as_ref().is_none_or(|best| is_better(&found, best)) {
+            best = Some(found);
         }
     }
     best
 }
 
-/// How many rounds were measured since the best one.
+/// Whether a version won more cases of its comparison than the one that it was made from.
+fn is_preferred(round: &Round) -> bool {
+    let prefers = |found: &Compared| !found.position_bias && found.new_wins > found.old_wins;
+    round.compared.as_ref().is_some_and(prefers)
+}
+
+/// How many rounds were measured since the one with the highest scores; a tie that was broken is no gain.
 pub(super) fn stale(rounds: &[Round]) -> usize {
-    let best = best(rounds).map(|(round, _)| round.version);
+    let best = leading(rounds, |new, old| beats(new.1, old.1)).map(|(round, _)| round.version);
     let measured = rounds.iter().rev().filter(|round| round.measured.is_some());
     measured.take_while(|round| Some(round.version) != best).count()
 }

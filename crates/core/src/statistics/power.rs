@@ -6,7 +6,10 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
-use super::{CaseRuns, PairTally, SIGNIFICANCE, Tail, number, permutation_test, smallest_p_value};
+use super::{
+    CaseRuns, FEWEST_CASES, PairTally, SIGNIFICANCE, Tail, number, permutation_test, sign_flip,
+    smallest_p_value,
+};
 
 /// How often a difference should be found.
 pub const POWER: f64 = 0.8;
@@ -79,20 +82,7 @@ impl Design {
         if !self.can_decide() {
             return None;
         }
-        let at = |step: u32| f64::from(step * STEP) / 100.0;
-        let (mut low, mut high) = (0, 100 / STEP);
-        if self.power(at(high)) < POWER {
-            return None;
-        }
-        while high - low > 1 {
-            let middle = u32::midpoint(low, high);
-            if self.power(at(middle)) >= POWER {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Some(at(high))
+        smallest_found(|difference| self.power(difference))
     }
 
     /// With how many cases of as many runs a difference is found; nothing when that takes more than a few hundred.
@@ -119,6 +109,42 @@ impl Design {
         }
         Some(high)
     }
+}
+
+/// The same for the sign-flip test over cases, which asks how it is with tasks like these.
+pub fn resolvable_beyond(cases: usize, runs: usize) -> Option<f64> {
+    let finds = |chances: [f64; 2], random: &mut ChaCha8Rng| {
+        let mut run = |chance: f64| f64::from(u8::from(uniform(random) < chance));
+        let mut mean = |chance: f64| (0..runs).map(|_| run(chance)).sum::<f64>() / number(runs);
+        let differences: Vec<f64> =
+            (0..cases).map(|_| mean(chances[0]) - mean(chances[1])).collect();
+        differences.iter().sum::<f64>() > 0.0
+            && sign_flip(&differences, super::DEFAULT_SEED).0 <= SIGNIFICANCE
+    };
+    let power = |difference: f64| {
+        let mut random = ChaCha8Rng::seed_from_u64(super::DEFAULT_SEED);
+        let chances = [0.5 + difference / 2.0, 0.5 - difference / 2.0];
+        number((0..DRAWS).filter(|_| finds(chances, &mut random)).count()) / f64::from(DRAWS)
+    };
+    if cases < FEWEST_CASES { None } else { smallest_found(power) }
+}
+
+/// The smallest difference, in steps of 5 points, that is found with [`POWER`].
+fn smallest_found(power: impl Fn(f64) -> f64) -> Option<f64> {
+    let at = |step: u32| f64::from(step * STEP) / 100.0;
+    let (mut low, mut high) = (0, 100 / STEP);
+    if power(at(high)) < POWER {
+        return None;
+    }
+    while high - low > 1 {
+        let middle = u32::midpoint(low, high);
+        if power(at(middle)) >= POWER {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(at(high))
 }
 
 /// From 0 to below 1.

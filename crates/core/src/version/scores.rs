@@ -109,6 +109,19 @@ impl VersionScores {
         self.cases.keys().cloned().zip(self.rates()).collect()
     }
 
+    /// The pass rate of each run, by case.
+    pub fn run_rates(&self) -> BTreeMap<String, Vec<f64>> {
+        let of_case = |runs: &Vec<RunScore>| runs.iter().map(|run| run.pass_rate).collect();
+        self.cases.iter().map(|(case, runs)| (case.clone(), of_case(runs))).collect()
+    }
+
+    /// The cases that are meant, and the others.
+    #[must_use]
+    pub fn split(self, is_meant: impl Fn(&str) -> bool) -> (Self, Self) {
+        let (meant, others) = self.cases.into_iter().partition(|(case, _)| is_meant(case));
+        (Self { cases: meant }, Self { cases: others })
+    }
+
     fn rates(&self) -> Vec<f64> {
         self.by_case(|run| Some(run.pass_rate))
     }
@@ -283,13 +296,19 @@ fn failed_in(case: &Case, version: VersionNumber) -> impl Iterator<Item = String
     })
 }
 
-/// What failed in the runs of an iteration with the skill, a line for each expectation, for the analyst.
-pub fn failures_in(iteration: &Iteration, version: VersionNumber) -> Vec<String> {
+/// What failed in the runs of an iteration with the skill, a line for each expectation, for the analyst; cases that it must
+/// not see are left out.
+pub fn failures_in(
+    iteration: &Iteration,
+    version: VersionNumber,
+    sealed: &[String],
+) -> Vec<String> {
     let with_skill = |case: &Case| Case {
         runs: case.measured(&Configuration::WithSkill).cloned().collect(),
         ..case.clone()
     };
-    let cases = iteration.cases.iter().map(with_skill);
+    let is_open = |case: &&Case| !sealed.contains(&case.id.to_string());
+    let cases = iteration.cases.iter().filter(is_open).map(with_skill);
     cases.flat_map(|case| failed_in(&case, version).collect::<Vec<_>>()).collect()
 }
 

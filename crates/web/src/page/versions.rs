@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::comparison::overall;
+use skillgauge_core::improve::repeats_sentence;
 use skillgauge_core::version::{Overview, VersionLine, VersionNumber};
 use skillgauge_format::cases::{Analysis, Comparison, ComparisonKey, Label};
 use skillgauge_format::json::Number;
@@ -47,7 +48,10 @@ pub(crate) fn versions(found: &Versions) -> Value {
     let comparisons = comparisons.map(|(index, comparison)| comparison_view(index, comparison));
     let analyses = found.analyses.iter().map(|(file, analysis)| analysis_view(file, analysis));
     let rounds = found.rounds.iter().filter(|round| !round.changes.is_empty());
-    let changes = rounds.map(|round| (format!("v{}", round.version), &round.changes));
+    let changes = rounds.map(|round| {
+        let lines = round.changes.iter().cloned().chain(repeats_sentence(round));
+        (format!("v{}", round.version), lines.collect::<Vec<String>>())
+    });
     context! {
         lines => view(lines(overview)),
         table => view(table(overview)),

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use skillgauge_core::improve::{self, Improvement, Rules, Setting};
 use skillgauge_core::version::VersionStore;
+use skillgauge_format::{Case, Suite};
 use skillgauge_run::budget::Budget;
 
 use super::Outcome;
@@ -36,14 +37,16 @@ pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
     run_args.runs = Some(session.settings.runs(args.runs).unwrap_or(RUNS));
     let store = VersionStore::of(&args.skill)?;
     let models = Models::open(args, &target, &session)?;
+    let expectations = expectations(&target.suite);
     let measurement = Measurement::prepare(&run_args, target, &session, printer, Judging::Here)?;
     let setting = Setting::of(&measurement.prepared.record);
-    tell::plan(args, &measurement, &models, printer);
-    drop(measurement);
     // The agent that was found is the agent of the whole loop.
-    run_args.agent.agent = Some(setting.agent.clone());
+    let agent = Some(setting.agent.clone());
     let lock = keep::lock(&store, "improve")?;
     let improvement = begin(args, &store, setting, printer)?;
+    tell::plan(args, &measurement, &models, &improvement, printer);
+    drop(measurement);
+    run_args.agent.agent = agent;
     let settings = &session.settings;
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     let work = Work {
@@ -55,6 +58,7 @@ pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
         budget: Arc::new(budget),
         lock: &lock,
         printer,
+        expectations,
         improvement,
     };
     work.go(&args.output)
@@ -91,7 +95,15 @@ fn begin(
         None => {}
     }
     let newest = workspace.iterations()?.last().copied().unwrap_or(0);
-    Ok(Improvement::new(setting, skillgauge_run::now(), PROGRAM, newest))
+    let sealed = improve::seal(&setting.case_ids, setting.seed);
+    let begun = Improvement::new(setting, skillgauge_run::now(), PROGRAM, newest);
+    Ok(Improvement { sealed, ..begun })
+}
+
+/// What the suite expects, in all of its cases.
+fn expectations(suite: &Suite) -> Vec<String> {
+    let all = suite.cases().flat_map(Case::expectations);
+    all.map(|expectation| expectation.text().to_owned()).collect()
 }
 
 fn run_args(args: &ImproveArgs) -> RunArgs {

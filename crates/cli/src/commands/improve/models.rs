@@ -16,7 +16,7 @@ const NOBODY: &str = "none";
 /// Who compares and who analyses.
 #[derive(Debug)]
 pub(super) struct Models {
-    /// Nobody with `--judge none`.
+    /// Nobody with `--no-compare` and `--judge none`.
     pub(super) comparator: Option<Comparator>,
     pub(super) analyst: Analyst,
 }
@@ -31,7 +31,7 @@ impl Models {
         let seed = settings.seed(args.seed);
         let of_suite = || target.suite.config().judge_model.map(model_name);
         let judge = settings.judge(args.judge.as_deref()).or_else(of_suite);
-        let comparator = if judge.as_deref() == Some(NOBODY) {
+        let comparator = if args.no_compare || judge.as_deref() == Some(NOBODY) {
             None
         } else {
             let jobs = usize::try_from(settings.jobs(&args.budget)).unwrap_or(1);

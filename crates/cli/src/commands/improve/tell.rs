@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use skillgauge_core::improve::{
-    self, Change, Compared, Improvement, Measured, Round, Stop, fewest_cases,
+    self, Change, Compared, Improvement, Measured, Promise, Round, Stop,
 };
+use skillgauge_core::statistics::Spread;
 use skillgauge_core::text::plural;
 use skillgauge_core::version::VersionNumber;
 use skillgauge_format::write;
@@ -21,34 +22,27 @@ pub(super) fn plan(
     args: &ImproveArgs,
     measurement: &Measurement<'_>,
     models: &Models,
+    improvement: &Improvement,
     printer: &Printer,
 ) {
+    let (cases, sealed) = (improvement.setting.case_ids.len(), improvement.sealed.len());
+    let runs = usize::try_from(improvement.setting.runs).unwrap_or(usize::MAX);
+    for line in Promise::new(cases, sealed, runs).to_string().lines() {
+        printer.say(line);
+    }
     measurement.show_plan();
-    let cases = measurement.prepared.record.case_ids.len();
     let compared = match &models.comparator {
         Some(comparator) => {
-            format!("{} to {} calls of {}", 2 * cases, 3 * cases, comparator.model.name())
+            let calls = plural(2 * (cases - sealed), "call");
+            format!("{calls} of {} to compare", comparator.model.name())
         }
-        None => "no comparison (nobody judges)".to_owned(),
+        None => "no comparison".to_owned(),
     };
     printer.say(&format!(
         "that for the baseline and for each of up to {} versions, and for each version {compared} and 1 to 2 of {}",
         args.rounds,
         models.analyst.model.name()
     ));
-    let (cases, all) = (cases as u64, fewest_cases(args.rounds));
-    let shown = (1..=args.rounds).take_while(|attempt| fewest_cases(*attempt) <= cases).count();
-    match shown {
-        0 => printer.say(&format!(
-            "warning: {cases} cases can show no difference beyond noise, so the baseline will stay; {} cases or more can",
-            fewest_cases(1)
-        )),
-        _ if cases < all => printer.say(&format!(
-            "note: the more versions are tried, the more cases it takes to show that one is better: {cases} are enough for the first {shown}, {all} for all {}",
-            args.rounds
-        )),
-        _ => {}
-    }
 }
 
 pub(super) fn measured(version: VersionNumber, measured: &Measured) -> String {
@@ -107,6 +101,9 @@ fn text(improvement: &Improvement) -> String {
         for change in &round.changes {
             let _ = writeln!(out, "    {change}");
         }
+        if let Some(sentence) = improve::repeats_sentence(round) {
+            let _ = writeln!(out, "    {sentence}");
+        }
     }
     let sentence = improvement.conclusion.as_ref().map_or_else(
         || "nothing can be said: the baseline was not measured completely".to_owned(),
@@ -123,7 +120,7 @@ fn line(round: &Round) -> String {
     };
     match &round.measured {
         Some(measured) => {
-            let _ = write!(line, ": {}", rate(measured));
+            let _ = write!(line, ": {}{}", rate(measured), apart(measured));
         }
         None => line.push_str(": not measured"),
     }
@@ -131,6 +128,16 @@ fn line(round: &Round) -> String {
         let _ = write!(line, "; against {}: {}", VersionNumber(from), outcome(compared));
     }
     line
+}
+
+/// The rate of the sealed cases, where there are any.
+fn apart(measured: &Measured) -> String {
+    let means = measured.sealed.values().filter_map(|runs| Spread::of(runs));
+    let means: Vec<f64> = means.map(|runs| runs.mean).collect();
+    let shown = |found: Spread| {
+        format!("; {}: {:.1} %", plural(found.count, "sealed case"), found.mean * 100.0)
+    };
+    Spread::of(&means).map(shown).unwrap_or_default()
 }
 
 fn rate(measured: &Measured) -> String {

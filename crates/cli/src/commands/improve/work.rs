@@ -36,6 +36,8 @@ pub(super) struct Work<'w> {
     pub(super) budget: Arc<Budget>,
     pub(super) lock: &'w WorkspaceLock,
     pub(super) printer: &'w Printer,
+    /// The texts of all expectations of the suite.
+    pub(super) expectations: Vec<String>,
     pub(super) improvement: Improvement,
 }
 
@@ -58,6 +60,11 @@ impl Work<'_> {
                 return self.end(&stop, output);
             }
         }
+    }
+
+    /// Cases that only decide.
+    fn sealed(&self) -> &[String] {
+        &self.improvement.sealed
     }
 
     fn save(&self) -> Result<(), CommandError> {
@@ -113,7 +120,7 @@ impl Work<'_> {
             Err(stop) => return Ok(Some(stop)),
         };
         let number = iteration.number().unwrap_or_default();
-        let Some(measured) = improve::measured(&aggregate.iteration, number) else {
+        let Some(measured) = improve::measured(&aggregate.iteration, number, self.sealed()) else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
         };
         self.printer.say(&tell::measured(version, &measured));
@@ -173,11 +180,12 @@ impl Work<'_> {
     }
 
     fn compare(&mut self, versions: [VersionNumber; 2]) -> Done {
-        let cases = self.improvement.setting.case_ids.len();
+        let cases = self.improvement.setting.case_ids.len() - self.sealed().len();
         let mut done = Vec::new();
         if let Some(comparator) = &self.models.comparator {
             let [old, new] = versions;
-            let found = pairs(self.store.workspace(), versions)?;
+            let mut found = pairs(self.store.workspace(), versions)?;
+            found.pairs.retain(|pair| !self.sealed().contains(&pair.case));
             self.printer.say(&format!("comparing {new} with {old} on {} cases", found.pairs.len()));
             let request = compare_command::request(self.store, versions, found, Again::No)?;
             let work = compare(request, comparator, &self.budget, &self.session.cancel);
@@ -229,14 +237,27 @@ impl Work<'_> {
         if self.improvement.rounds.iter().any(|round| round.version == version.0) {
             return self.dead_end(format!("the suggestions lead back to {version}"));
         }
-        self.improvement.rounds.push(Round {
+        let round = Round {
             from: Some(base.0),
             changes: found.changes,
             left_out: found.left_out,
+            repeats: self.repeats(version)?,
             ..Round::new(version.0)
-        });
+        };
+        if let Some(sentence) = improve::repeats_sentence(&round) {
+            self.printer.say(&format!("warning: {sentence}"));
+        }
+        self.improvement.rounds.push(round);
         self.save()?;
         Ok(None)
+    }
+
+    /// The expectations that a version repeats and the baseline does not.
+    fn repeats(&self, version: VersionNumber) -> Result<Vec<String>, CommandError> {
+        let Some(first) = self.improvement.rounds.first() else { return Ok(Vec::new()) };
+        let baseline = SkillFiles::of(&self.store.folder(VersionNumber(first.version)))?;
+        let files = SkillFiles::of(&self.store.folder(version))?;
+        Ok(improve::repeated(self.expectations.iter().map(String::as_str), &baseline, &files))
     }
 
     fn dead_end(&mut self, reason: String) -> Done {
@@ -287,7 +308,9 @@ impl Work<'_> {
         compared: Option<[VersionNumber; 2]>,
         comparisons: Option<&ComparisonStore>,
     ) -> Result<Result<Analysis, Unanswered>, CommandError> {
-        let stored = comparisons.map(ComparisonStore::all).unwrap_or_default();
+        let mut stored = comparisons.map(ComparisonStore::all).unwrap_or_default();
+        // `compare` may have been run on its own before.
+        stored.retain(|stored| !self.sealed().contains(&stored.case));
         let cases: Vec<ComparedCase> = stored.iter().map(analyze_command::unblinded).collect();
         let versions = compared.unwrap_or([base, base]);
         let files = stored.iter().map(|stored| (&stored.files.comparison, &stored.files.key));
@@ -318,7 +341,7 @@ impl Work<'_> {
         let Some(measured) = measured else { return Ok(Vec::new()) };
         let iteration = self.store.workspace().iteration(measured.iteration);
         let aggregate = run::aggregate(&iteration, &iteration.record()?)?;
-        Ok(failures_in(&aggregate.iteration, base))
+        Ok(failures_in(&aggregate.iteration, base, self.sealed()))
     }
 
     /// Makes the skill what it should be now, and says what came out.
