@@ -1,18 +1,18 @@
-//! Routing between skills: all of them installed at once, each query asked, and who loaded first takes it.
+//! Routing between skills: all of them installed at once, each query asked, and every skill that is loaded takes it.
 //!
 //! Every skill has a positive control of its own first: one that cannot be loaded at all would look like one that is never
-//! chosen. A probe ends at the load of any of the skills.
+//! chosen. A probe goes on after a load until the agent does something else: a second skill beside the first is a collision.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillgauge_core::route::{self, RouteQuery, RouteSkill, Settings, Take};
 use skillgauge_core::trigger::{Answer, Observation};
-use skillgauge_format::transcript::names_skill;
-use skillgauge_format::trigger::{RouteBasis, RouteReport};
+use skillgauge_format::transcript::{Outcome, names_skill};
+use skillgauge_format::trigger::{RouteBasis, RouteControl, RouteReport};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::TaskSkill;
+use crate::agent::{StopCondition, TaskSkill};
 use crate::probe::{
     Batch, Installed, Journal, ProbeError, ProbeEvent, ProbeResult, ProbeSpec, Prober, Probing,
     Resume, control, listed,
@@ -46,14 +46,14 @@ impl Routing {
 
 /// Finds out which skill takes each query.
 ///
-/// An error means that there is nothing to report. A limit that was reached, or a stop by the user, is none when something
-/// was measured: that is reported and marked.
+/// An error means that there is nothing to report. A limit that was reached, a control that failed, or a stop by the user is
+/// none: what is known is reported and marked.
 pub async fn route(
     prober: &Arc<Prober>,
     routing: &Routing,
     cancel: &CancellationToken,
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
-) -> Result<RouteReport, ProbeError> {
+) -> Result<Routed, ProbeError> {
     let queries = route::plan(&routing.skills);
     let skills = &routing.installed;
     if skills.is_empty() {
@@ -63,29 +63,57 @@ pub async fn route(
     let installed =
         Installed::new(prober, &routing.probing, skills.clone(), &listed, cancel, on_event).await?;
     let names: Vec<String> = skills.iter().map(|skill| skill.name.clone()).collect();
-    let controls: Vec<ProbeSpec> = names.iter().map(|name| installed.control(name)).collect();
+    let specs: Vec<ProbeSpec> = names.iter().map(|name| installed.control(name)).collect();
     let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
-    let specs = installed.specs(&texts, routing.runs, &names);
+    let stop = StopCondition::AfterLoadsOf(names.clone());
+    let probes = installed.specs(&texts, routing.runs, &stop);
     let journal = routing.journal.as_deref();
     let journal = journal
-        .map(|folder| Journal::open(folder, specs.iter().chain(&controls), routing.kept))
+        .map(|folder| Journal::open(folder, probes.iter().chain(&specs), routing.kept))
         .transpose()?;
-    for (spec, skill) in controls.iter().zip(&names) {
-        control(prober, spec, skill, journal.as_ref(), cancel, on_event).await?;
+    let mut controls = Vec::new();
+    for (spec, skill) in specs.iter().zip(&names) {
+        let asked = control(prober, spec, skill, journal.as_ref(), cancel, on_event).await;
+        let (outcome, broken) = match asked {
+            Ok(result) => (result.observation.outcome, None),
+            Err(error @ ProbeError::Cancelled) => (Outcome::Cancelled, Some(error)),
+            Err(ProbeError::Control { skill, result }) => {
+                (result.observation.outcome, Some(ProbeError::Control { skill, result }))
+            }
+            Err(error) => return Err(error),
+        };
+        controls.push(RouteControl {
+            skill: skill.clone(),
+            passed: broken.is_none(),
+            outcome: outcome.to_string(),
+            ..RouteControl::default()
+        });
+        if let Some(error) = broken {
+            // Without this control no count would mean anything: the report has none.
+            let mut report = assemble(routing, &[], &[]);
+            report.warnings.push(error.to_string());
+            (report.controls, report.partial) = (controls, Some(true));
+            return Ok(Routed { report, broken: Some(error) });
+        }
     }
-    let total = specs.len();
-    let batch = Batch { specs, journal: journal.as_ref(), ..Batch::default() };
+    let total = probes.len();
+    let batch = Batch { specs: probes, journal: journal.as_ref(), ..Batch::default() };
     let results = prober.run(batch, cancel, on_event).await?;
     let measured = results.iter().flatten().count();
-    if measured == 0 && total > 0 {
-        return Err(ProbeError::Cancelled { measured, probes: total });
-    }
     let mut report = assemble(routing, &queries, &results);
+    report.controls = controls;
     if measured < total {
         report.partial = Some(true);
         report.warnings.push(format!("{} of {total} probes were not made", total - measured));
     }
-    Ok(report)
+    Ok(Routed { report, broken: None })
+}
+
+/// A report, and why it has no counts, if it has none.
+#[derive(Debug)]
+pub struct Routed {
+    pub report: RouteReport,
+    pub broken: Option<ProbeError>,
 }
 
 fn assemble(
@@ -97,21 +125,27 @@ fn assemble(
     let mut takes: Vec<Vec<Take>> = vec![Vec::new(); queries.len()];
     for (place, result) in results.iter().enumerate() {
         if let Some(result) = result {
-            takes[place % queries.len()].push(taker(&result.observation, &names));
+            takes[place % queries.len()].push(taken(&result.observation, &names));
         }
     }
-    let settings = Settings { threshold: routing.threshold, basis: RouteBasis::Measured };
+    let settings = Settings {
+        threshold: routing.threshold,
+        runs: u64::from(routing.runs),
+        basis: RouteBasis::Measured,
+    };
     route::report(&routing.skills, queries, &takes, settings)
 }
 
-/// The skill that was loaded first; nobody only when the probe could have loaded each of them.
-fn taker(observation: &Observation, names: &[&str]) -> Take {
+/// The skills that were loaded; none only when the probe could have loaded each of them.
+fn taken(observation: &Observation, names: &[&str]) -> Take {
     let place = |used: &str| names.iter().position(|name| names_skill(used, name));
-    if let Some(taker) = observation.loaded.iter().find_map(|loaded| place(&loaded.name)) {
-        return Take::Skill(taker);
-    }
+    let loaded: Vec<usize> =
+        observation.loaded.iter().filter_map(|loaded| place(&loaded.name)).collect();
     let is_quiet = |name: &&str| observation.answer(name) == Answer::NotTriggered;
-    if names.iter().all(is_quiet) { Take::None } else { Take::Error }
+    if loaded.is_empty() && !names.iter().all(is_quiet) {
+        return Take::Error;
+    }
+    Take::Loaded(loaded)
 }
 
 #[cfg(test)]
@@ -121,16 +155,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_our_skills_takes_it_and_an_error_is_nobody() {
+    fn every_one_of_our_skills_takes_it_and_an_error_is_nobody() {
         let names = ["a", "b"];
         let seen =
             |loaded: &[&str]| Observation::completed(loaded.iter().map(|&name| name.to_owned()));
-        assert_eq!(taker(&seen(&["b", "a"]), &names), Take::Skill(1));
-        assert_eq!(taker(&seen(&["foreign", "plugin:a"]), &names), Take::Skill(0));
-        assert_eq!(taker(&seen(&[]), &names), Take::None);
-        assert_eq!(taker(&Observation::failed(Reason::RateLimit, "later"), &names), Take::Error);
+        assert_eq!(taken(&seen(&["b", "a"]), &names), Take::Loaded(vec![1, 0]));
+        assert_eq!(taken(&seen(&["foreign", "plugin:a"]), &names), Take::Loaded(vec![0]));
+        assert_eq!(taken(&seen(&[]), &names), Take::Loaded(vec![]));
+        assert_eq!(taken(&Observation::failed(Reason::RateLimit, "later"), &names), Take::Error);
         let mut denied = seen(&[]);
         denied.denied.push("b".to_owned());
-        assert_eq!(taker(&denied, &names), Take::Error);
+        assert_eq!(taken(&denied, &names), Take::Error);
+        // What was loaded before a crash counts.
+        let crashed = Observation {
+            loaded: seen(&["b"]).loaded,
+            ..Observation::failed(Reason::Crashed, "x")
+        };
+        assert_eq!(taken(&crashed, &names), Take::Loaded(vec![1]));
     }
 }

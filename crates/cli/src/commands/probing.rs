@@ -168,14 +168,26 @@ impl<'p> Probes<'p> {
         format!("stops at {}", limits.join(" or "))
     }
 
+    /// What to do after an interruption.
+    fn how_to_resume(&self) -> &'static str {
+        match self.journal {
+            Some(_) => "run the same command again to resume",
+            None => "nothing was kept",
+        }
+    }
+
+    /// A measurement was interrupted: says how far it got, and what to do.
+    pub(crate) fn interrupted(&self, how_far: &str, printer: &Printer) -> ExitCode {
+        printer.say(&format!("error: {how_far}"));
+        printer.say(&format!("\nhint: {}", self.how_to_resume()));
+        ExitCode::Interrupted
+    }
+
     /// There is no measurement: says why, and what to do.
     pub(crate) fn broken(&self, error: &ProbeError, printer: &Printer) -> ExitCode {
         printer.say(&format!("error: {error}"));
         let (hint, code) = match error {
-            ProbeError::Cancelled { .. } if self.journal.is_some() => {
-                ("the same command goes on from here", ExitCode::Interrupted)
-            }
-            ProbeError::Cancelled { .. } => ("nothing was kept", ExitCode::Interrupted),
+            ProbeError::Cancelled => (self.how_to_resume(), ExitCode::Interrupted),
             ProbeError::NoTools { .. } => ("see `--api-model`", ExitCode::Usage),
             ProbeError::NoCapture { .. } => (
                 "install the agent that asks this model, or use `--api-request built-in`",

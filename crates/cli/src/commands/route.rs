@@ -9,7 +9,7 @@ use skillgauge_core::workspace::Workspace;
 use skillgauge_format::trigger::{RouteReport, TriggerSet};
 use skillgauge_format::{read, write};
 use skillgauge_run::agent::TaskSkill;
-use skillgauge_run::route::{Routing, route};
+use skillgauge_run::route::{Routed, Routing, route};
 
 use super::Outcome;
 use super::estimate::below;
@@ -49,14 +49,18 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
         talk.end();
         routed
     })?;
-    match routed {
-        Ok(report) => {
-            let code = conclude(args, &report, printer)?;
-            let is_stopped = session.cancel.is_cancelled();
-            Ok(if is_stopped { ExitCode::Interrupted } else { code })
+    let Routed { report, broken } = match routed {
+        Ok(routed) => routed,
+        Err(error) => return Ok(probes.broken(&error, printer)),
+    };
+    let code = conclude(args, &report, printer)?;
+    Ok(match broken {
+        Some(error) => probes.broken(&error, printer),
+        None if session.cancel.is_cancelled() && report.partial == Some(true) => {
+            probes.interrupted("interrupted before all probes were made", printer)
         }
-        Err(error) => Ok(probes.broken(&error, printer)),
-    }
+        None => code,
+    })
 }
 
 /// Says what will be asked, and what that will cost.
@@ -140,11 +144,9 @@ fn conclude(args: &RouteArgs, report: &RouteReport, printer: &Printer) -> Outcom
         PageFormat::Json => write::to_text(report).or_bug(),
         PageFormat::Html => skillgauge_web::route_page(report).or_bug(),
     })?;
-    Ok(if report.partial == Some(true) || report.summary.passed + report.summary.failed == 0 {
-        ExitCode::Incomplete
-    } else if report.summary.failed > 0 {
+    Ok(if report.summary.failed > 0 {
         ExitCode::Failure
-    } else if report.summary.unmeasured > 0 {
+    } else if report.partial == Some(true) || report.summary.undecided > 0 {
         ExitCode::Incomplete
     } else {
         ExitCode::Success

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use skillgauge_core::output::{trigger_ci, trigger_text};
 use skillgauge_core::trigger::{LabelledQuery, agreement};
 use skillgauge_core::workspace::Workspace;
-use skillgauge_format::trigger::{TriggerCrowd, TriggerReport};
+use skillgauge_format::trigger::{TriggerCrowd, TriggerReport, TriggerSummary};
 use skillgauge_format::write;
 use skillgauge_run::probe::{
     Crowd, Measured, Measurement, ProbeError, Prober, Probing, measure, planned_calls,
@@ -41,10 +41,22 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let arms = arms(args, &probes, &subject, &crowd)?;
     announce(&arms, set.queries.len(), &probes, printer);
     let work = carry_out(&arms, &set.queries, probes.prober(), &session, printer);
-    match session.block_on(printer, work)? {
-        Ok(measured) => conclude(args, measured, &crowd, printer),
-        Err(error) => Ok(probes.broken(&error, printer)),
+    let (measured, error) = session.block_on(printer, work)?;
+    let said = error.as_ref().map(|error| probes.broken(error, printer));
+    if said == Some(ExitCode::Usage) {
+        return Ok(ExitCode::Usage);
     }
+    let shortfall = measured.iter().find_map(|(_, measured)| measured.shortfall.as_ref());
+    let shortfall = shortfall.map(|shortfall| shortfall.reason.clone());
+    let report = joined(measured, &crowd);
+    write_report(args, &report, printer)?;
+    Ok(match (said, shortfall) {
+        (Some(code), _) => code,
+        (None, Some(reason)) if session.cancel.is_cancelled() => {
+            probes.interrupted(&reason, printer)
+        }
+        (None, shortfall) => verdict(&report, shortfall.is_some()),
+    })
 }
 
 fn arms(
@@ -97,13 +109,14 @@ fn announce(arms: &[Arm], queries: usize, probes: &Probes<'_>, printer: &Printer
     }
 }
 
+/// The arms one after the other, as far as it goes: one that could not be measured has a report that says so, and ends it.
 async fn carry_out(
     arms: &[Arm],
     queries: &[LabelledQuery],
     prober: Arc<Prober>,
     session: &Session,
     printer: &Printer,
-) -> Result<Vec<(&'static str, Measured)>, ProbeError> {
+) -> (Vec<(&'static str, Measured)>, Option<ProbeError>) {
     let mut all = Vec::new();
     for (name, measurement) in arms {
         let mut talk = ProbeTalk::new(name, &measurement.skill.name, printer.clone());
@@ -111,48 +124,62 @@ async fn carry_out(
             measure(&prober, measurement, queries, &session.cancel, &mut |event| talk.hear(&event))
                 .await;
         talk.end();
-        all.push((*name, measured?));
+        match measured {
+            Ok(measured) => {
+                let is_short = measured.shortfall.is_some();
+                all.push((*name, measured));
+                if is_short && session.cancel.is_cancelled() {
+                    break;
+                }
+            }
+            Err(error) => {
+                let report = measurement.unmeasured(&error);
+                all.push((*name, Measured { report, shortfall: None }));
+                return (all, Some(error));
+            }
+        }
     }
-    Ok(all)
+    (all, None)
 }
 
-fn conclude(
+fn write_report(
     args: &TriggerArgs,
-    measured: Vec<(&'static str, Measured)>,
-    crowd: &Crowd,
+    report: &TriggerReport,
     printer: &Printer,
-) -> Outcome {
-    let is_short = measured.iter().any(|(_, measured)| measured.shortfall.is_some());
-    let Some(report) = joined(args, measured, crowd) else { return Ok(ExitCode::Incomplete) };
+) -> Result<(), CommandError> {
     args.output.write(printer, |format| match format {
-        TriggerFormat::Text => Ok(trigger_text::render_text(&report)),
-        TriggerFormat::Json => write::to_text(&report).or_bug(),
-        TriggerFormat::Junit => Ok(trigger_ci::render_junit(&report)),
+        TriggerFormat::Text => Ok(trigger_text::render_text(report)),
+        TriggerFormat::Json => write::to_text(report).or_bug(),
+        TriggerFormat::Junit => Ok(trigger_ci::render_junit(report)),
         TriggerFormat::Github => {
             let file = args.skill.join("SKILL.md").display().to_string();
-            Ok(trigger_ci::render_github(&report, &file))
+            Ok(trigger_ci::render_github(report, &file))
         }
-    })?;
-    let crowd_failed = report.crowd.as_ref().map_or(0, |crowd| crowd.summary.failed);
-    Ok(if is_short {
-        ExitCode::Incomplete
-    } else if report.summary.failed + crowd_failed > 0 {
-        ExitCode::Failure
-    } else {
-        ExitCode::Success
     })
 }
 
+/// What is decided comes first: a query that failed has failed, whatever the others would have done.
+fn verdict(report: &TriggerReport, is_short: bool) -> ExitCode {
+    let crowd = report.crowd.as_ref().map(|crowd| &crowd.summary);
+    let sum = |of: fn(&TriggerSummary) -> u64| of(&report.summary) + crowd.map_or(0, of);
+    if sum(|summary| summary.failed) > 0 {
+        ExitCode::Failure
+    } else if is_short || sum(|summary| summary.undecided) > 0 {
+        ExitCode::Incomplete
+    } else {
+        ExitCode::Success
+    }
+}
+
 /// One report of all arms: the first one's, with the others beside it.
-fn joined(
-    args: &TriggerArgs,
-    measured: Vec<(&'static str, Measured)>,
-    crowd: &Crowd,
-) -> Option<TriggerReport> {
+fn joined(measured: Vec<(&'static str, Measured)>, crowd: &Crowd) -> TriggerReport {
     let mut all = measured.into_iter();
-    let mut report = all.next()?.1.report;
+    let mut report = all.next().map(|(_, first)| first.report).unwrap_or_default();
     for (name, Measured { report: other, .. }) in all {
         let measurement = other.measurement.clone().unwrap_or_default();
+        let warnings = other.warnings.iter().flatten();
+        let warnings = warnings.map(|warning| format!("{name}: {warning}"));
+        report.warnings.get_or_insert_default().extend(warnings);
         if name == IN_A_CROWD {
             report.crowd = Some(TriggerCrowd {
                 neighbours: crowd.names(),
@@ -164,11 +191,10 @@ fn joined(
                 results: other.results,
             });
         } else {
-            let threshold = args.probe.threshold;
-            let found =
-                agreement::calibrate(&report.results, &other.results, threshold, measurement);
+            let found = agreement::calibrate(&report.results, &other.results, measurement);
             report.calibration = Some(found);
         }
     }
-    Some(report)
+    report.warnings = report.warnings.filter(|warnings| !warnings.is_empty());
+    report
 }

@@ -116,6 +116,71 @@ fn a_skill_that_cannot_be_loaded_breaks_the_measurement() {
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(3), "{shown}");
     assert!(shown.contains("the positive control failed"), "{shown}");
+    let report = read::<RouteReport>(&project.read("route.json")).unwrap().value;
+    let controls: Vec<_> =
+        report.controls.iter().map(|it| (it.skill.as_str(), it.passed)).collect();
+    assert_eq!(controls, [("csv-report", false)]);
+    assert!(report.results.is_empty() && report.partial == Some(true), "{shown}");
+}
+
+/// An agent that loads what the prompt names: `alpha` by name, both for `together`, and the other one for `stray`.
+fn planted(project: &Project) {
+    loading_agent(project, "agent");
+    let load = |name: &str| {
+        format!("echo '{{\"type\":\"skill\",\"name\":\"{name}\",\"state\":\"loaded\"}}'")
+    };
+    let [alpha, beta] = ["alpha", "beta"].map(load);
+    let script = format!(
+        "#!/bin/sh\nprompt=$(cat)\ncase \"$prompt\" in\n*limit*) exit 1;;\nesac\n\
+         case \"$prompt\" in\n*alpha*|*together*) {alpha};;\nesac\n\
+         case \"$prompt\" in\n*beta*|*together*|*stray*) {beta};;\nesac\n\
+         echo '{{\"type\":\"result\",\"text\":\"done\"}}'\n"
+    );
+    project.file("agent.sh", script);
+}
+
+#[test]
+fn two_skills_at_once_are_a_collision_and_a_stray_query_is_a_false_fire() {
+    let project = Project::new();
+    skill(&project, "alpha", "w1", &[("all together", true), ("a stray wish", false)]);
+    skill(&project, "beta", "w2", &[("only beta", true), ("a quiet one", false)]);
+    planted(&project);
+    let output = project.output(&[&ROUTE[..], &["--page", "route.html"]].concat());
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(1), "{shown}");
+    let report = read::<RouteReport>(&project.read("route.json")).unwrap().value;
+    let of = |query: &str| report.results.iter().find(|it| it.query == query).unwrap();
+    let together = of("all together");
+    let taken: Vec<_> = together.taken_by.iter().map(|it| (it.skill.as_str(), it.runs)).collect();
+    assert_eq!((taken, together.together), (vec![("alpha", 2), ("beta", 2)], 2));
+    assert_eq!(together.pass, Some(false));
+    assert_eq!((report.collisions[0].runs, report.collisions[0].together), (2, 2));
+    // Nobody wants it, and beta, which says nothing about it, takes it.
+    assert_eq!(of("a stray wish").pass, Some(false));
+    assert_eq!(of("a quiet one").pass, Some(true));
+    let fires: Vec<u64> = report.skills.iter().map(|it| it.false_fires).collect();
+    assert_eq!(fires, [0, 4], "two beside alpha and two that nobody wants: {shown}");
+    assert!(
+        shown.contains("alpha and beta collide in 2 runs, 2 of them with both loaded"),
+        "{shown}"
+    );
+    assert!(shown.contains("wanted by none; taken by beta 2/2"), "{shown}");
+    let page = String::from_utf8(project.read("route.html")).unwrap();
+    assert!(page.contains("alpha and beta: 2 runs, 2 with both loaded"));
+}
+
+#[test]
+fn a_query_without_a_result_is_undecided_and_gives_3() {
+    let project = Project::new();
+    skill(&project, "alpha", "w1", &[("an alpha thing", true), ("over the limit", false)]);
+    skill(&project, "beta", "w2", &[("only beta", true), ("a quiet one", false)]);
+    planted(&project);
+    let output = project.output(&[&ROUTE[..], &["--retries", "0"]].concat());
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    let report = read::<RouteReport>(&project.read("route.json")).unwrap().value;
+    assert_eq!((report.summary.passed, report.summary.undecided), (3, 1), "{shown}");
+    assert!(shown.contains("3 of 4 queries went where they should, 1 undecided"), "{shown}");
 }
 
 #[test]

@@ -11,27 +11,27 @@ use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
 
 use crate::command::Project;
 
-const CONTROL: &str = "Use the skill";
+pub(crate) const CONTROL: &str = "Use the skill";
 
 /// A skill with a trigger set, and an agent under the name of Claude Code.
-struct Stage {
-    project: Project,
+pub(crate) struct Stage {
+    pub(crate) project: Project,
 }
 
-fn finish() -> Step {
+pub(crate) fn finish() -> Step {
     Step::Finish(Finish { text: "Done.".into(), cost_usd: Some(0.01), ..Finish::default() })
 }
 
-fn load() -> Vec<Step> {
+pub(crate) fn load() -> Vec<Step> {
     vec![Step::LoadSkill { name: "tables".into() }, finish()]
 }
 
-fn on(contains: &str, then: Vec<Step>, otherwise: Vec<Step>) -> Vec<Step> {
+pub(crate) fn on(contains: &str, then: Vec<Step>, otherwise: Vec<Step>) -> Vec<Step> {
     vec![Step::IfPrompt { contains: contains.into(), then, otherwise }]
 }
 
 impl Stage {
-    fn new(queries: &[(&str, bool)], steps: Vec<Step>) -> Self {
+    pub(crate) fn new(queries: &[(&str, bool)], steps: Vec<Step>) -> Self {
         let project = Project::new();
         let stage = Self { project };
         stage.project.good_skill("tables");
@@ -48,17 +48,17 @@ impl Stage {
     }
 
     /// Puts another agent in the place of the one before.
-    fn agent(&self, script: &AgentScript) {
+    pub(crate) fn agent(&self, script: &AgentScript) {
         let _ = fs_err::remove_file(self.path("bin/claude"));
         install(&self.path("bin"), "claude", script).unwrap();
     }
 
     /// An agent that loads the skill for the control and for tables.
-    fn usual(queries: &[(&str, bool)]) -> Self {
+    pub(crate) fn usual(queries: &[(&str, bool)]) -> Self {
         Self::new(queries, on(CONTROL, load(), on("table", load(), vec![finish()])))
     }
 
-    fn set(&self, queries: &[(&str, bool)]) {
+    pub(crate) fn set(&self, queries: &[(&str, bool)]) {
         let set: Vec<Value> = queries
             .iter()
             .map(|(query, label)| json!({"query": query, "should_trigger": label}))
@@ -66,22 +66,22 @@ impl Stage {
         self.project.file("tables/evals/triggers.json", Value::from(set).to_string());
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.project.path().join(path)
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.project.command(&["trigger", "tables", "--agent", "claude"]);
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         command.args(args).env("PATH", path).env("TMPDIR", self.path("tmp"));
         command
     }
 
-    fn output(&self, args: &[&str]) -> Output {
+    pub(crate) fn output(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
-    fn report(&self, args: &[&str]) -> (Option<i32>, Value) {
+    pub(crate) fn report(&self, args: &[&str]) -> (Option<i32>, Value) {
         let output = self.output(&[args, &["--format", "json"]].concat());
         let report: Option<Value> = serde_json::from_slice(&output.stdout).ok();
         assert!(report.is_some(), "{}", self.project.shown(&output));
@@ -89,7 +89,7 @@ impl Stage {
         (output.status.code(), report)
     }
 
-    fn starts(&self) -> usize {
+    pub(crate) fn starts(&self) -> usize {
         fs_err::read_to_string(self.path("starts")).unwrap_or_default().lines().count()
     }
 
@@ -101,7 +101,7 @@ impl Stage {
             .sum()
     }
 
-    fn wait_until(&self, what: &str, is: impl Fn(&Self) -> bool) {
+    pub(crate) fn wait_until(&self, what: &str, is: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is(self) {
             assert!(begun.elapsed() < Duration::from_mins(2), "{what} did not come");
@@ -110,7 +110,7 @@ impl Stage {
     }
 }
 
-const GOOD: [(&str, bool); 4] = [
+pub(crate) const GOOD: [(&str, bool); 4] = [
     ("a table of sales", true),
     ("tables please", true),
     ("the weather", false),
@@ -197,18 +197,34 @@ fn few_queries_are_a_warning() {
 #[test]
 fn a_broken_measurement_prints_no_rate_and_is_3() {
     let stage = Stage::new(&GOOD, vec![finish()]);
-    let output = stage.output(&["--format", "json"]);
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0));
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("the positive control failed"), "{stderr}");
+    let broken = |stage: &Stage, args: &[&str], message: &str| {
+        let output = stage.output(&[args, &["--format", "json", "--out", "r.json"]].concat());
+        let shown = stage.project.shown(&output);
+        assert_eq!(output.status.code(), Some(3), "{shown}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(message), "{shown}");
+        // A report without rates, on standard output and in the file.
+        assert_eq!(output.stdout, stage.project.read("r.json"), "{shown}");
+        let checked = stage.project.run(&["schema", "trigger-report", "--check", "r.json"]);
+        assert!(checked.starts_with("exit code: 0"), "{checked}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&report["results"], &report["metrics"]), (&json!([]), &Value::Null));
+        assert_eq!(report["measurement"]["partial"], true);
+        assert!(report["warnings"][0].as_str().unwrap().contains(message), "{report:#}");
+        report
+    };
+    let report = broken(&stage, &[], "the positive control failed");
+    let control = &report["measurement"]["control"];
+    assert_eq!((&control["passed"], &control["outcome"]), (&json!(false), &json!("completed")));
+    assert_eq!(report["measurement"]["calls"], 2, "what the control cost is told");
+    let shown = stage.project.shown(&stage.output(&[]));
+    assert!(shown.contains("tables: nothing was measured\n"), "{shown}");
+    assert!(!shown.contains("0.00") && !shown.contains("precision"), "{shown}");
+    let output = stage.output(&["--format", "junit"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("errors=\"1\""));
     fs_err::remove_file(stage.path("bin/claude")).unwrap();
-    let output = stage.output(&[]);
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0));
+    broken(&stage, &[], "claude");
     let crash = Stage::new(&GOOD, on(CONTROL, load(), vec![Step::Exit(7)]));
-    let output = crash.output(&["--runs", "1", "--retries", "0"]);
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0));
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("no run completed (4 failed)"), "{stderr}");
+    broken(&crash, &["--runs", "1", "--retries", "0"], "no run completed (4 failed)");
 }
 
 #[test]
@@ -361,7 +377,7 @@ const WITH_SLOW: [(&str, bool); 4] =
     [("a table", true), ("the weather", false), ("a slow joke", false), ("a poem", false)];
 
 fn begin(stage: &Stage) -> Child {
-    let mut command = stage.command(&["--runs", "1", "--jobs", "1"]);
+    let mut command = stage.command(&["--runs", "1", "--jobs", "1", "--out", "cut.json"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // The head of the journal, the control, and the two queries before the slow one.
     stage.wait_until("the journal", |stage| stage.kept() == 4);
@@ -400,7 +416,13 @@ fn an_interrupt_is_130_and_the_same_command_goes_on() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("interrupted after 2 of 4 probes"), "{stderr}");
-    assert!(stderr.contains("the same command goes on from here"), "{stderr}");
+    assert!(stderr.contains("run the same command again to resume"), "{stderr}");
+    // What was measured is reported: two of the four queries are decided.
+    let report: Value = serde_json::from_slice(&stage.project.read("cut.json")).unwrap();
+    let summary = &report["summary"];
+    assert_eq!((&summary["passed"], &summary["undecided"]), (&json!(2), &json!(2)), "{report:#}");
+    assert_eq!(report["measurement"]["partial"], true);
+    assert_eq!(report["measurement"]["control"]["passed"], true);
     go_on(&stage);
 }
 

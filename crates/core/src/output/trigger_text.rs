@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
-    ListedDescription, QueryResult, TriggerListing, TriggerMeasurement, TriggerMetrics,
-    TriggerReport, Via, ViaDetail,
+    ListedDescription, QueryResult, QueryVerdict, TriggerListing, TriggerMeasurement,
+    TriggerMetrics, TriggerReport, TriggerSummary, Via, ViaDetail,
 };
 
 use crate::text::printable;
@@ -18,21 +18,15 @@ const QUERY: usize = 72;
 /// The report as text, with a final newline.
 pub fn render_text(report: &TriggerReport) -> String {
     let mut out = String::new();
-    let summary = &report.summary;
-    let _ = writeln!(
-        out,
-        "{}: {} of {} queries passed (threshold {})",
-        printable(&report.skill_name),
-        summary.passed,
-        summary.total,
-        summary.threshold.as_f64(),
-    );
+    let _ = writeln!(out, "{}: {}", printable(&report.skill_name), counts(&report.summary));
     if let Some(measurement) = &report.measurement {
         let _ = writeln!(out, "{}", how(measurement));
     }
-    queries(report, &mut out);
-    if let Some(metrics) = &report.metrics {
-        let _ = writeln!(out, "\n{}", metrics_line(metrics));
+    if !report.results.is_empty() {
+        queries(report, &mut out);
+        if let Some(metrics) = &report.metrics {
+            let _ = writeln!(out, "\n{}", metrics_line(metrics));
+        }
     }
     crowd(report, &mut out);
     calibration(report, &mut out);
@@ -47,6 +41,19 @@ pub fn render_text(report: &TriggerReport) -> String {
         let _ = writeln!(out, "warning: {}", printable(warning));
     }
     out
+}
+
+fn counts(summary: &TriggerSummary) -> String {
+    if summary.total == 0 {
+        return "nothing was measured".to_owned();
+    }
+    let undecided = match summary.undecided {
+        0 => String::new(),
+        count => format!(", {count} undecided"),
+    };
+    let (passed, total) = (summary.passed, summary.total);
+    let threshold = summary.threshold.as_f64();
+    format!("{passed} of {total} queries passed{undecided} (threshold {threshold})")
 }
 
 fn how(measurement: &TriggerMeasurement) -> String {
@@ -64,7 +71,11 @@ fn how(measurement: &TriggerMeasurement) -> String {
         Via::Estimate => "an estimate from the words alone".to_owned(),
     };
     let model = measurement.model.as_deref().map(|model| format!(", model {}", printable(model)));
-    let control = if measurement.control.is_some() { "; the positive control passed" } else { "" };
+    let control = match &measurement.control {
+        None => String::new(),
+        Some(control) if control.passed => "; the positive control passed".to_owned(),
+        Some(control) => format!("; the positive control failed ({})", printable(&control.outcome)),
+    };
     format!("{}{}{control}", whom.trim_end(), model.unwrap_or_default())
 }
 
@@ -93,43 +104,67 @@ fn queries(report: &TriggerReport, out: &mut String) {
         "        rate"
     };
     let _ = writeln!(out, "\n{heading}");
-    for result in &report.results {
-        let verdict = if result.pass { "ok  " } else { "FAIL" };
+    let row = |result: &QueryResult, out: &mut String| {
         let sign = if result.should_trigger { '+' } else { '-' };
-        let _ = write!(out, "  {verdict}  {:<21}", rate(result));
+        let _ = write!(out, "  {}  {:<21}", mark(result), rate(result));
         if report.crowd.is_some() {
-            let shown = in_crowd(result).map(|other| {
-                format!("{} {}", if other.pass { "ok  " } else { "FAIL" }, rate(other))
-            });
+            let shown = in_crowd(result).map(|other| format!("{} {}", mark(other), rate(other)));
             let _ = write!(out, "  {:<26}", shown.unwrap_or_default());
         }
-        let _ = writeln!(out, "  {sign} {}{}", short(&result.query), notes(result));
+        let _ = write!(out, "  {sign} {}{}", short(&result.query), notes(result));
+        if let Some(said) = in_crowd(result).map(notes).filter(|said| !said.is_empty()) {
+            let _ = write!(out, "  in a crowd: {}", said.trim_start());
+        }
+        out.push('\n');
+    };
+    let (decided, open): (Vec<&QueryResult>, Vec<&QueryResult>) =
+        report.results.iter().partition(|result| result.verdict() != QueryVerdict::Undecided);
+    decided.into_iter().for_each(|result| row(result, out));
+    if !open.is_empty() {
+        out.push_str(
+            "  undecided: runs without a result could turn these; they are in no metric\n",
+        );
     }
-    out.push_str("  (+ should trigger, - should not; rate, 95 % interval, triggers/runs)\n");
+    open.into_iter().for_each(|result| row(result, out));
+    out.push_str("  (+ should trigger, - should not; rate, 95 % interval and triggers of the runs that completed)\n");
 }
 
+fn mark(result: &QueryResult) -> &'static str {
+    match result.verdict() {
+        QueryVerdict::Passed => "ok  ",
+        QueryVerdict::Failed => "FAIL",
+        QueryVerdict::Undecided => "?   ",
+    }
+}
+
+/// Rate, interval and counts: all of the runs that completed.
 fn rate(result: &QueryResult) -> String {
-    let interval = match result.interval {
-        Some([low, high]) => format!("[{:.2} {:.2}]", low.as_f64(), high.as_f64()),
-        None => "[not measured]".to_owned(),
+    let (Some(rate), Some([low, high])) = (result.completed_rate, result.interval) else {
+        return "-".to_owned();
     };
-    let rate = result.trigger_rate.as_f64();
-    format!("{rate:.2} {interval} {}/{}", result.triggers, result.runs)
+    let [rate, low, high] = [rate, low, high].map(Number::as_f64);
+    format!("{rate:.2} [{low:.2} {high:.2}] {}/{}", result.triggers, result.completed())
 }
 
 fn notes(result: &QueryResult) -> String {
     let mut notes = Vec::new();
-    let mut note = |count: Option<u64>, what: &str| {
+    // Who took the query comes first: it is what to work on.
+    for (words, skills) in [("taken by", &result.other_skills), ("also loaded", &result.co_loaded)]
+    {
+        for (skill, count) in skills.iter().flatten() {
+            notes.push(format!("{words} {} {count}/{}", printable(skill), result.completed()));
+        }
+    }
+    for (count, what) in [
+        (Some(result.errors), "errored"),
+        (result.runs_missing, "not made"),
+        (result.sub_agent_triggers, "in a sub-agent"),
+        (result.soft_touches, "touched only"),
+        (result.runs_saved, "saved"),
+    ] {
         if let Some(count) = count.filter(|count| *count > 0) {
             notes.push(format!("{count} {what}"));
         }
-    };
-    note(Some(result.errors), "errored");
-    note(result.sub_agent_triggers, "in a sub-agent");
-    note(result.soft_touches, "touched only");
-    note(result.runs_saved, "saved");
-    for (skill, count) in result.other_skills.iter().flatten() {
-        notes.push(format!("{count} took {}", printable(skill)));
     }
     if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) }
 }
@@ -155,11 +190,10 @@ fn crowd(report: &TriggerReport, out: &mut String) {
     let Some(crowd) = &report.crowd else { return };
     let _ = writeln!(
         out,
-        "in a crowd of {} ({} made up): {} of {} passed; {}",
+        "in a crowd of {} ({} made up): {}; {}",
         plural(crowd.neighbours.len(), "neighbour"),
         crowd.made_up,
-        crowd.summary.passed,
-        crowd.summary.total,
+        counts(&crowd.summary),
         metrics_line(&crowd.metrics),
     );
     let _ = writeln!(out, "in a crowd: {}", spending(&crowd.measurement));

@@ -12,9 +12,9 @@ pub fn estimate(skills: &[RouteSkill], estimate: estimate::Settings) -> RouteRep
     let router = Router::new(&described, estimate);
     let queries = plan(skills);
     let takes: Vec<Vec<Take>> = (queries.iter())
-        .map(|query| vec![router.route(&query.text).map_or(Take::None, Take::Skill)])
+        .map(|query| vec![Take::Loaded(router.route(&query.text).into_iter().collect())])
         .collect();
-    let settings = Settings { threshold: 0.5, basis: RouteBasis::Estimate };
+    let settings = Settings { threshold: 0.5, runs: 1, basis: RouteBasis::Estimate };
     let mut report = report(skills, &queries, &takes, settings);
     report.warnings.insert(0, estimate::NOTE.to_owned());
     report

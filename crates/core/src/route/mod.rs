@@ -5,8 +5,8 @@
 //!     --(probes or the estimate, elsewhere)--> takes --report--> matrix, recall, collisions
 //! ```
 //!
-//! A negative query of one skill says only that *this* skill must not take it. So a query has skills that want it and
-//! skills that refuse it; one that nobody wants and that goes to a skill which says nothing about it is not a mistake.
+//! A query has skills that want it and skills that refuse it. A run goes right when it loads a skill that wants the query and
+//! no other; of a query that nobody wants, when it loads none. Every other load is a false fire of the skill that was loaded.
 
 mod estimate;
 mod plan;

@@ -3,7 +3,7 @@
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{
     Collision, ConfusionMatrix, QueryRoute, RouteBasis, RouteReport, RouteSummary, SkillRoute,
-    Taken,
+    Taken, settled,
 };
 use skillgauge_format::write::{rate, round_rate};
 
@@ -14,11 +14,10 @@ use crate::tune::round::interval;
 pub const NONE: &str = "none";
 
 /// Who took a query in one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Take {
-    /// The skill at this place.
-    Skill(usize),
-    None,
+    /// The skills at these places, in the order of loading; none when no skill was loaded.
+    Loaded(Vec<usize>),
     /// Nobody knows: the run measured nothing.
     Error,
 }
@@ -28,6 +27,8 @@ pub enum Take {
 pub struct Settings {
     /// The share of runs that must go right.
     pub threshold: f64,
+    /// How often each query was to be asked.
+    pub runs: u64,
     pub basis: RouteBasis,
 }
 
@@ -43,7 +44,7 @@ pub fn report(
     let mut results = Vec::with_capacity(queries.len());
     for (place, query) in queries.iter().enumerate() {
         let takes = takes.get(place).unwrap_or(&none);
-        results.push(count.query(query, takes, settings.threshold));
+        results.push(count.query(query, takes, settings));
     }
     let of = |pass: Option<bool>| results.iter().filter(|r| r.pass == pass).count() as u64;
     RouteReport {
@@ -51,7 +52,7 @@ pub fn report(
         summary: RouteSummary {
             passed: of(Some(true)),
             failed: of(Some(false)),
-            unmeasured: of(None),
+            undecided: of(None),
             total: results.len() as u64,
             threshold: Number::Float(round_rate(settings.threshold)),
             ..RouteSummary::default()
@@ -69,14 +70,10 @@ pub fn report(
     }
 }
 
-/// Whether a take is what the query's owners want. One that nobody wants must only stay away from those that refuse it.
-fn is_right(query: &RouteQuery, take: Take) -> bool {
-    match take {
-        Take::Skill(skill) if query.wanted_by.is_empty() => !query.refused_by.contains(&skill),
-        Take::Skill(skill) => query.wanted_by.contains(&skill),
-        Take::None => query.wanted_by.is_empty(),
-        Take::Error => false,
-    }
+/// Whether the skills that a run loaded are what the query's owners want: one of these, and no other.
+fn is_right(query: &RouteQuery, loaded: &[usize]) -> bool {
+    loaded.is_empty() == query.wanted_by.is_empty()
+        && loaded.iter().all(|skill| query.wanted_by.contains(skill))
 }
 
 /// Counts over all queries; the last place of rows and columns is `none`.
@@ -87,8 +84,17 @@ struct Count {
     runs: Vec<u64>,
     hits: Vec<u64>,
     false_fires: Vec<u64>,
-    /// Pairs of skills, the smaller place first, in the order in which they were met.
-    pairs: Vec<((usize, usize), u64, Vec<String>)>,
+    /// In the order in which they were met.
+    pairs: Vec<Pair>,
+}
+
+/// Two skills that came into each other's way.
+struct Pair {
+    /// Their places, the smaller one first.
+    skills: (usize, usize),
+    runs: u64,
+    together: u64,
+    queries: Vec<String>,
 }
 
 impl Count {
@@ -107,76 +113,87 @@ impl Count {
         }
     }
 
-    fn query(&mut self, query: &RouteQuery, takes: &[Take], threshold: f64) -> QueryRoute {
+    fn query(&mut self, query: &RouteQuery, takes: &[Take], settings: Settings) -> QueryRoute {
         let mut columns = vec![0_u64; self.labels.len()];
-        let mut right = 0_u64;
+        let (mut right, mut completed, mut together) = (0, 0, 0);
         for &skill in &query.wanted_by {
             self.wanted[skill] += 1;
         }
-        for &take in takes {
-            let Some(column) = self.column(take) else { continue };
-            columns[column] += 1;
-            right += u64::from(is_right(query, take));
-            self.run(query, take, column);
+        for take in takes {
+            let Some(loaded) = self.known(take) else { continue };
+            completed += 1;
+            right += u64::from(is_right(query, &loaded));
+            together += u64::from(loaded.len() > 1);
+            let none = [self.wanted.len()];
+            for &column in if loaded.is_empty() { &none[..] } else { &loaded } {
+                columns[column] += 1;
+            }
+            self.run(query, &loaded);
         }
         let runs = takes.len() as u64;
-        let completed: u64 = columns.iter().sum();
-        #[expect(clippy::cast_precision_loss, reason = "counts of runs")]
-        let pass = (completed > 0).then_some(right as f64 >= threshold * completed as f64);
+        let planned = settings.runs.max(runs);
         let name = |place: &usize| self.labels[*place].clone();
         QueryRoute {
             query: query.text.clone(),
             wanted_by: query.wanted_by.iter().map(name).collect(),
             refused_by: query.refused_by.iter().map(name).collect(),
             taken_by: self.taken(&columns),
+            together,
             runs,
             errors: runs - completed,
-            pass,
+            runs_missing: planned - runs,
+            pass: settled(right, completed, planned, settings.threshold),
             ..QueryRoute::default()
         }
     }
 
-    /// The column of a take; none for a run that measured nothing.
-    fn column(&self, take: Take) -> Option<usize> {
-        match take {
-            Take::Skill(skill) if skill < self.wanted.len() => Some(skill),
-            Take::None => Some(self.wanted.len()),
-            Take::Skill(_) | Take::Error => None,
+    /// The different skills of a take; nothing for a run that measured nothing.
+    fn known(&self, take: &Take) -> Option<Vec<usize>> {
+        let Take::Loaded(loaded) = take else { return None };
+        let mut known = Vec::with_capacity(loaded.len());
+        for &skill in loaded {
+            if skill < self.wanted.len() && !known.contains(&skill) {
+                known.push(skill);
+            }
         }
+        Some(known)
     }
 
-    fn run(&mut self, query: &RouteQuery, take: Take, column: usize) {
-        let taker = (column < self.wanted.len()).then_some(column);
-        let is_wanted = taker.is_some_and(|skill| query.wanted_by.contains(&skill));
-        let row = if is_wanted {
-            column
-        } else {
-            query.wanted_by.first().copied().unwrap_or(self.wanted.len())
-        };
-        self.rows[row][column] += 1;
+    fn run(&mut self, query: &RouteQuery, loaded: &[usize]) {
+        let none = self.wanted.len();
+        let owner = query.wanted_by.first().copied().unwrap_or(none);
+        if loaded.is_empty() {
+            self.rows[owner][none] += 1;
+        }
         for &skill in &query.wanted_by {
             self.runs[skill] += 1;
-            self.hits[skill] += u64::from(taker == Some(skill));
+            self.hits[skill] += u64::from(loaded.contains(&skill));
         }
-        if let Some(skill) = taker
-            && !is_right(query, take)
-        {
+        for &skill in loaded {
+            if query.wanted_by.contains(&skill) {
+                self.rows[skill][skill] += 1;
+                continue;
+            }
+            self.rows[owner][skill] += 1;
             self.false_fires[skill] += 1;
             for &owner in &query.wanted_by {
-                self.collide(owner, skill, &query.text);
+                self.collide(owner, skill, loaded.contains(&owner), &query.text);
             }
         }
     }
 
-    fn collide(&mut self, owner: usize, taker: usize, query: &str) {
-        let pair = (owner.min(taker), owner.max(taker));
-        if let Some((_, runs, queries)) = self.pairs.iter_mut().find(|(known, ..)| *known == pair) {
-            *runs += 1;
-            if queries.last().is_none_or(|last| last != query) {
-                queries.push(query.to_owned());
-            }
-        } else {
-            self.pairs.push((pair, 1, vec![query.to_owned()]));
+    fn collide(&mut self, owner: usize, taker: usize, is_together: bool, query: &str) {
+        let skills = (owner.min(taker), owner.max(taker));
+        let place = self.pairs.iter().position(|pair| pair.skills == skills);
+        let place = place.unwrap_or_else(|| {
+            self.pairs.push(Pair { skills, runs: 0, together: 0, queries: Vec::new() });
+            self.pairs.len() - 1
+        });
+        let pair = &mut self.pairs[place];
+        pair.runs += 1;
+        pair.together += u64::from(is_together);
+        if pair.queries.last().is_none_or(|last| last != query) {
+            pair.queries.push(query.to_owned());
         }
     }
 
@@ -204,11 +221,13 @@ impl Count {
     }
 
     fn collisions(&self) -> Vec<Collision> {
+        let name = |place: usize| self.labels[place].clone();
         let mut collisions: Vec<Collision> = (self.pairs.iter())
-            .map(|((one, other), runs, queries)| Collision {
-                skills: [self.labels[*one].clone(), self.labels[*other].clone()],
-                runs: *runs,
-                queries: queries.clone(),
+            .map(|pair| Collision {
+                skills: [name(pair.skills.0), name(pair.skills.1)],
+                runs: pair.runs,
+                together: pair.together,
+                queries: pair.queries.clone(),
                 ..Collision::default()
             })
             .collect();
@@ -221,7 +240,10 @@ fn warnings(skills: &[RouteSkill], queries: &[RouteQuery]) -> Vec<String> {
     let name = |place: &usize| skills[*place].described.name.as_str();
     let mut warnings: Vec<String> = (skills.iter().filter(|skill| skill.set.is_none()))
         .map(|skill| {
-            format!("{} has no trigger set; it is only there to compete", skill.described.name)
+            format!(
+                "{} has no trigger set: every query that it takes counts against it",
+                skill.described.name
+            )
         })
         .collect();
     for query in queries.iter().filter(|query| query.wanted_by.len() > 1) {

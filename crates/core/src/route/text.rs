@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport};
 
-use crate::text::{one_line, percent, table};
+use crate::text::{one_line, percent, plural, table};
 
 pub fn render_text(report: &RouteReport) -> String {
     let mut text = String::new();
@@ -16,18 +16,32 @@ pub fn render_text(report: &RouteReport) -> String {
     // Writing to a string does not fail.
     for collision in &report.collisions {
         let [one, other] = &collision.skills;
-        let _ = writeln!(text, "\n{one} and {other} collide in {} runs:", collision.runs);
+        let both = match collision.together {
+            0 => String::new(),
+            runs => format!(", {runs} of them with both loaded"),
+        };
+        let runs = plural(collision.runs, "run");
+        let _ = writeln!(text, "\n{one} and {other} collide in {runs}{both}:");
         for query in &collision.queries {
             let _ = writeln!(text, "  {}", one_line(query));
         }
     }
-    let failed: Vec<&QueryRoute> =
-        report.results.iter().filter(|result| result.pass == Some(false)).collect();
-    if !failed.is_empty() {
-        text.push_str("\nWent wrong:\n");
-        for result in failed {
-            wrong(&mut text, result);
+    for (pass, title) in [
+        (Some(false), "Went wrong"),
+        (None, "Undecided, because runs without a result could turn them"),
+    ] {
+        let listed: Vec<&QueryRoute> =
+            report.results.iter().filter(|result| result.pass == pass).collect();
+        if !listed.is_empty() {
+            let _ = writeln!(text, "\n{title}:");
         }
+        for result in listed {
+            query(&mut text, result);
+        }
+    }
+    for control in report.controls.iter().filter(|control| !control.passed) {
+        let (skill, outcome) = (&control.skill, &control.outcome);
+        let _ = writeln!(text, "\nthe positive control of {skill} failed ({outcome})");
     }
     for warning in &report.warnings {
         let _ = writeln!(text, "\nwarning: {warning}");
@@ -35,8 +49,8 @@ pub fn render_text(report: &RouteReport) -> String {
     let summary = &report.summary;
     let _ =
         write!(text, "\n{} of {} queries went where they should", summary.passed, summary.total);
-    if summary.unmeasured > 0 {
-        let _ = write!(text, ", {} were not measured", summary.unmeasured);
+    if summary.undecided > 0 {
+        let _ = write!(text, ", {} undecided", summary.undecided);
     }
     if report.partial == Some(true) {
         text.push_str(" (partial)");
@@ -69,18 +83,30 @@ fn skills(text: &mut String, report: &RouteReport) {
             ),
             _ => "no recall".to_owned(),
         };
-        let _ = writeln!(text, "{}: {recall}, {} false fires", skill.name, skill.false_fires);
+        let fires = plural(skill.false_fires, "false fire");
+        let _ = writeln!(text, "{}: {recall}, {fires}", skill.name);
     }
 }
 
-fn wrong(text: &mut String, result: &QueryRoute) {
-    let list =
-        |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(" or ") };
-    let taken: Vec<String> =
-        result.taken_by.iter().map(|taken| format!("{} ({})", taken.skill, taken.runs)).collect();
-    let _ = write!(text, "  {}\n    for {}", one_line(&result.query), list(&result.wanted_by));
-    if result.wanted_by.is_empty() {
-        let _ = write!(text, ", refused by {}", result.refused_by.join(", "));
+fn query(text: &mut String, result: &QueryRoute) {
+    let wanted = match result.wanted_by.as_slice() {
+        [] => "wanted by none".to_owned(),
+        names => format!("wanted by {}", names.join(" or ")),
+    };
+    let completed = result.runs.saturating_sub(result.errors);
+    let taken: Vec<String> = (result.taken_by.iter())
+        .map(|taken| format!("{} {}/{completed}", taken.skill, taken.runs))
+        .collect();
+    let taken = if taken.is_empty() { "-".to_owned() } else { taken.join(", ") };
+    let _ = write!(text, "  {}\n    {wanted}; taken by {taken}", one_line(&result.query));
+    for (count, what) in [
+        (result.together, "with two or more loaded"),
+        (result.errors, "errored"),
+        (result.runs_missing, "not made"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what}");
+        }
     }
-    let _ = writeln!(text, "; taken by {}", taken.join(", "));
+    text.push('\n');
 }

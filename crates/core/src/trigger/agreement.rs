@@ -8,23 +8,21 @@ use skillgauge_format::write::{rate, round_rate};
 
 use crate::statistics::cohens_kappa;
 
-/// Compares the verdicts "triggers" and "does not" of two lists of results; queries that one of them has no answer to are
+/// Compares the verdicts "triggers" and "does not" of two lists of results; queries that are undecided in one of them are
 /// left out.
 pub fn calibrate(
     agent: &[QueryResult],
     other: &[QueryResult],
-    threshold: f64,
     measurement: TriggerMeasurement,
 ) -> TriggerCalibration {
-    let is_measured = |result: &QueryResult| result.errors < result.runs;
-    let triggers = |result: &QueryResult| result.trigger_rate.as_f64() >= threshold;
     let pairs: Vec<(&QueryResult, &QueryResult)> = agent
         .iter()
         .filter_map(|one| Some((one, other.iter().find(|two| two.query == one.query)?)))
-        .filter(|(one, two)| is_measured(one) && is_measured(two))
+        .filter(|(one, two)| one.does_trigger().is_some() && two.does_trigger().is_some())
         .collect();
-    let answers: Vec<(bool, bool)> =
-        pairs.iter().map(|(one, two)| (triggers(one), triggers(two))).collect();
+    let answers: Vec<(bool, bool)> = (pairs.iter())
+        .filter_map(|(one, two)| one.does_trigger().zip(two.does_trigger()))
+        .collect();
     let disagreements = pairs.iter().zip(&answers).filter(|(_, (one, two))| one != two);
     let disagreements: Vec<TriggerDisagreement> = disagreements
         .map(|((one, two), _)| TriggerDisagreement {
@@ -56,11 +54,13 @@ mod tests {
             errors,
             runs: 2,
             trigger_rate: rate(triggers, 2),
+            should_trigger: true,
+            pass: triggers == 2,
             ..QueryResult::default()
         };
         let agent = [result("a", 2, 0), result("b", 0, 0), result("c", 2, 0)];
         let other = [result("a", 0, 0), result("b", 0, 0), result("c", 0, 2)];
-        let found = calibrate(&agent, &other, 0.5, TriggerMeasurement::default());
+        let found = calibrate(&agent, &other, TriggerMeasurement::default());
         assert_eq!((found.compared, found.agreement), (2, Some(Number::Float(0.5))));
         assert_eq!(found.disagreements.len(), 1);
         assert_eq!(found.disagreements[0].query, "a");

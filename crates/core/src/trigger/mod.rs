@@ -21,6 +21,6 @@ mod verdict;
 
 pub use control::control_query;
 pub use observation::{Answer, LoadedBy, LoadedSkill, Observation};
-pub use report::{Measured, assemble, metrics};
+pub use report::{Measured, assemble, metrics, summary};
 pub use set::{LabelledQuery, QuerySet, SetError};
-pub use verdict::{Tally, decided, passes};
+pub use verdict::Tally;

@@ -3,19 +3,20 @@
 //! The seed's fields follow from the tallies alone. How it was measured ([`TriggerMeasurement`]) is filled in by whoever
 //! measured; what the observations say about it is counted here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use skillgauge_format::json::Number;
 use skillgauge_format::transcript::names_skill;
 use skillgauge_format::trigger::{
-    QueryResult, TriggerMeasurement, TriggerMetrics, TriggerReport, TriggerSummary,
+    QueryResult, QueryVerdict, TriggerMeasurement, TriggerMetrics, TriggerReport, TriggerSummary,
 };
 use skillgauge_format::write::{rate, round_rate};
 
 use super::observation::{Answer, LoadedBy, Observation};
 use super::set::LabelledQuery;
-use super::verdict::{Tally, passes};
+use super::verdict::Tally;
 use crate::statistics::{Confusion, wilson};
+use crate::text::counted;
 
 /// Everything that was observed about a skill.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Measured<'m> {
     pub description: &'m str,
     /// The trigger rate that separates the two sides.
     pub threshold: f64,
+    /// How often each query was to be asked.
+    pub runs: u64,
     pub queries: &'m [LabelledQuery],
     /// What was observed, for each query in the same order.
     pub observations: &'m [Vec<Observation>],
@@ -45,24 +48,29 @@ pub fn assemble(measured: &Measured<'_>) -> TriggerReport {
             query_result(query, observations, saved, measured)
         })
         .collect();
-    let passed = results.iter().filter(|result| result.pass).count() as u64;
-    let total = results.len() as u64;
     let warnings = warnings(&results);
     TriggerReport {
         skill_name: measured.skill_name.to_owned(),
         description: measured.description.to_owned(),
-        summary: TriggerSummary {
-            passed,
-            failed: total - passed,
-            total,
-            threshold: Number::Float(measured.threshold),
-            ..TriggerSummary::default()
-        },
-        metrics: Some(metrics(&results, measured.threshold)),
+        summary: summary(&results, Number::Float(measured.threshold)),
+        metrics: Some(metrics(&results)),
         measurement: Some(measurement(&results)),
         warnings: (!warnings.is_empty()).then_some(warnings),
         results,
         ..TriggerReport::default()
+    }
+}
+
+/// How many queries passed, failed and are open.
+pub fn summary(results: &[QueryResult], threshold: Number) -> TriggerSummary {
+    let count = |verdict| results.iter().filter(|result| result.verdict() == verdict).count();
+    TriggerSummary {
+        passed: count(QueryVerdict::Passed) as u64,
+        failed: count(QueryVerdict::Failed) as u64,
+        undecided: count(QueryVerdict::Undecided) as u64,
+        total: results.len() as u64,
+        threshold,
+        ..TriggerSummary::default()
     }
 }
 
@@ -75,20 +83,28 @@ fn query_result(
     let skill = measured.skill_name;
     let tally = Tally::of(observations, skill);
     let mut outcomes = BTreeMap::<String, u64>::new();
-    let mut other_skills = BTreeMap::<String, u64>::new();
+    let (mut instead, mut as_well) = (BTreeMap::new(), BTreeMap::new());
     let (mut touches, mut sub_agents) = (0, 0);
     for observation in observations {
         let answer = observation.answer(skill);
         *outcomes.entry(answer.outcome().to_string()).or_default() += 1;
         touches += u64::from(observation.has_touched(skill));
         sub_agents += u64::from(answer == Answer::Triggered(LoadedBy::SubAgent));
-        if answer == Answer::NotTriggered {
-            let others = observation.loaded.iter().filter(|other| !names_skill(&other.name, skill));
-            for other in others {
-                *other_skills.entry(other.name.clone()).or_default() += 1;
-            }
+        let others = match answer {
+            Answer::NotTriggered => &mut instead,
+            Answer::Triggered(_) => &mut as_well,
+            Answer::Unmeasured(_) => continue,
+        };
+        // Once a run, however often the agent loads it.
+        let names = observation.loaded.iter().map(|other| other.name.as_str());
+        for name in names.filter(|name| !names_skill(name, skill)).collect::<BTreeSet<_>>() {
+            *others.entry(name.to_owned()).or_default() += 1;
         }
     }
+    let planned = measured.runs.saturating_sub(saved.unwrap_or_default()).max(tally.runs);
+    let missing = planned - tally.runs;
+    let verdict = tally.verdict(planned, query.should_trigger, measured.threshold);
+    let some = |counts: BTreeMap<String, u64>| (!counts.is_empty()).then_some(counts);
     QueryResult {
         query: query.text.clone(),
         should_trigger: query.should_trigger,
@@ -96,13 +112,17 @@ fn query_result(
         runs: tally.runs,
         errors: tally.errors,
         trigger_rate: rate(tally.triggers, tally.runs),
-        pass: passes(tally, query.should_trigger, measured.threshold),
+        pass: verdict == Some(true),
+        decided: Some(verdict.is_some()),
+        completed_rate: (tally.completed() > 0).then(|| rate(tally.triggers, tally.completed())),
         interval: interval(tally.triggers, tally.completed()),
         outcomes: Some(outcomes),
         soft_touches: Some(touches),
         sub_agent_triggers: Some(sub_agents),
-        other_skills: (!other_skills.is_empty()).then_some(other_skills),
+        other_skills: some(instead),
+        co_loaded: some(as_well),
         runs_saved: saved,
+        runs_missing: (missing > 0).then_some(missing),
         ..QueryResult::default()
     }
 }
@@ -114,14 +134,13 @@ fn interval(successes: u64, trials: u64) -> Option<[Number; 2]> {
     Some([found.low, found.high].map(|end| Number::Float(round_rate(end))))
 }
 
-/// The queries as a classifier sees them. Those of which no run completed are left out.
-pub fn metrics(results: &[QueryResult], threshold: f64) -> TriggerMetrics {
-    let measured = || results.iter().filter(|result| result.errors < result.runs);
+/// The queries as a classifier sees them; those that are undecided are left out.
+pub fn metrics(results: &[QueryResult]) -> TriggerMetrics {
     let count = |should: bool, did: bool| {
         let is = |result: &&QueryResult| {
-            result.should_trigger == should && (exact_rate(result) >= threshold) == did
+            result.should_trigger == should && result.does_trigger() == Some(did)
         };
-        measured().filter(is).count()
+        results.iter().filter(is).count()
     };
     let confusion = Confusion {
         true_positive: count(true, true),
@@ -136,11 +155,6 @@ pub fn metrics(results: &[QueryResult], threshold: f64) -> TriggerMetrics {
         f1: number(confusion.f1()),
         accuracy: number(confusion.accuracy()),
     }
-}
-
-/// The rate before it was rounded: a third must not become larger than a third.
-fn exact_rate(result: &QueryResult) -> f64 {
-    Tally { triggers: result.triggers, errors: result.errors, runs: result.runs }.rate()
 }
 
 /// What the results say about the measurement.
@@ -162,17 +176,13 @@ fn measurement(results: &[QueryResult]) -> TriggerMeasurement {
 
 fn warnings(results: &[QueryResult]) -> Vec<String> {
     let mut warnings = Vec::new();
-    let errors: u64 = results.iter().map(|result| result.errors).sum();
-    let runs: u64 = results.iter().map(|result| result.runs).sum();
-    let silent = results.iter().filter(|result| result.runs == result.errors).count();
-    if silent > 0 {
+    let undecided = results.iter().filter(|result| result.does_trigger().is_none()).count();
+    if undecided > 0 {
+        let queries = counted(results.len(), "query", "queries");
+        let are = if undecided == 1 { "is" } else { "are" };
         warnings.push(format!(
-            "{silent} of {} queries have no completed run and do not pass: nothing was measured there",
-            results.len()
-        ));
-    } else if errors > 0 {
-        warnings.push(format!(
-            "{errors} of {runs} runs ended with an error; they count as runs, so the rates are too low"
+            "{undecided} of {queries} {are} undecided: runs without a result could turn the verdict; run the same command \
+             again to retry them"
         ));
     }
     let saved: u64 = results.iter().filter_map(|result| result.runs_saved).sum();
@@ -201,6 +211,7 @@ mod tests {
             skill_name: "x",
             description: "d",
             threshold: 0.5,
+            runs: queries.iter().map(|(_, _, runs)| runs.len() as u64).max().unwrap_or_default(),
             queries: &labelled,
             observations: &observations,
             saved: &[],
@@ -228,7 +239,9 @@ mod tests {
             ("c", true, vec![error(), error(), error()]),
             ("d", true, vec![no(), no(), error()]),
         ]);
-        assert_eq!((report.summary.passed, report.summary.failed, report.summary.total), (2, 2, 4));
+        let summary = &report.summary;
+        let counts = (summary.passed, summary.failed, summary.undecided, summary.total);
+        assert_eq!(counts, (2, 1, 1, 4));
         let rates: Vec<f64> =
             report.results.iter().map(|result| result.trigger_rate.as_f64()).collect();
         assert_eq!(rates, [1.0, 0.3333, 0.0, 0.0]);
@@ -242,13 +255,48 @@ mod tests {
         let measurement = report.measurement.clone().unwrap();
         assert_eq!(measurement.outcomes["completed"], 8);
         assert_eq!(measurement.outcomes["failed"], 4);
-        assert!(report.warnings.as_ref().unwrap()[0].starts_with("1 of 4 queries"));
+        assert!(report.warnings.as_ref().unwrap()[0].starts_with("1 of 4 queries is undecided"));
         let text = write::to_text(&report).unwrap();
         let problems = Kind::TriggerReport.check(text.as_bytes());
         assert_eq!(
             problems.into_iter().map(std::string::ToString::to_string).collect::<Vec<_>>(),
             Vec::<String>::new()
         );
+    }
+
+    #[test]
+    fn a_verdict_that_errored_or_missing_runs_could_turn_is_in_no_metric() {
+        let report = assembled(&[
+            ("wrong in the one run that worked", false, vec![yes(), error(), error()]),
+            ("right in the one run that worked", true, vec![yes(), error(), error()]),
+            ("one of three runs was made", true, vec![yes()]),
+            ("right", true, vec![yes(), error(), yes()]),
+            ("quiet", false, vec![no(), no(), error()]),
+        ]);
+        let decided: Vec<_> = report.results.iter().map(|one| (one.decided, one.pass)).collect();
+        let (open, passed) = ((Some(false), false), (Some(true), true));
+        assert_eq!(decided, [open, open, open, passed, passed]);
+        assert_eq!(report.results[2].runs_missing, Some(2));
+        let metrics = report.metrics.unwrap();
+        assert_eq!((metrics.precision, metrics.accuracy), (Some(rate(1, 1)), Some(rate(1, 1))));
+        // The seed's rate is of all runs; ours and its interval are of those that completed.
+        let first = &report.results[0];
+        assert_eq!((first.trigger_rate, first.completed_rate), (rate(1, 3), Some(rate(1, 1))));
+        assert_eq!(first.interval.unwrap()[1], Number::Float(1.0));
+    }
+
+    #[test]
+    fn who_came_instead_and_who_came_as_well_are_told_apart() {
+        let loaded = |names: &[&str]| Observation::completed(names.iter().map(|&name| name.into()));
+        let report = assembled(&[(
+            "a",
+            true,
+            vec![loaded(&["y", "x"]), loaded(&["y", "y"]), loaded(&["z"])],
+        )]);
+        let one = &report.results[0];
+        let [instead, as_well] = [&one.other_skills, &one.co_loaded].map(|it| it.clone().unwrap());
+        assert_eq!(instead, BTreeMap::from([("y".to_owned(), 1), ("z".to_owned(), 1)]));
+        assert_eq!(as_well, BTreeMap::from([("y".to_owned(), 1)]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! From the runs of a query to its verdict, and when the verdict cannot change any more.
+//! From the runs of a query to its verdict, and whether the verdict can still change.
 
 use serde::{Deserialize, Serialize};
+use skillgauge_format::trigger::settled;
 
 use super::observation::{Answer, Observation};
 
@@ -37,30 +38,13 @@ impl Tally {
         self.runs.saturating_sub(self.errors)
     }
 
-    /// `triggers / runs`; of no run, it is 0.
-    #[expect(clippy::cast_precision_loss, reason = "nobody makes 2^53 runs")]
-    pub fn rate(&self) -> f64 {
-        if self.runs == 0 { 0.0 } else { self.triggers as f64 / self.runs as f64 }
+    /// Whether the query passes when `planned` runs are what was asked for; nothing while runs that errored, are to come or
+    /// are missing could turn it.
+    pub fn verdict(&self, planned: u64, should_trigger: bool, threshold: f64) -> Option<bool> {
+        let planned = planned.max(self.runs);
+        let does_trigger = settled(self.triggers, self.completed(), planned, threshold)?;
+        Some(does_trigger == should_trigger)
     }
-}
-
-/// Whether a query passes: the rate is on the right side of the threshold, and some run completed.
-pub fn passes(tally: Tally, should_trigger: bool, threshold: f64) -> bool {
-    tally.completed() > 0 && (tally.rate() >= threshold) == should_trigger
-}
-
-/// The verdict that a query will have after `planned` runs whatever the ones to come bring; none while it is open.
-pub fn decided(tally: Tally, planned: u64, should_trigger: bool, threshold: f64) -> Option<bool> {
-    let left = planned.saturating_sub(tally.runs);
-    let runs = tally.runs + left;
-    // The verdict grows or falls with the triggers, and errors matter only when there is nothing else.
-    let ends = [
-        Tally { triggers: tally.triggers + left, runs, ..tally },
-        Tally { runs, ..tally },
-        Tally { errors: tally.errors + left, runs, ..tally },
-    ];
-    let verdicts = ends.map(|end| passes(end, should_trigger, threshold));
-    verdicts.iter().all(|verdict| *verdict == verdicts[0]).then_some(verdicts[0])
 }
 
 #[cfg(test)]
@@ -73,60 +57,55 @@ mod tests {
         Tally { triggers, errors, runs }
     }
 
-    #[test]
-    fn a_query_of_which_nothing_completed_does_not_pass() {
-        assert!(!passes(tally(0, 3, 3), false, 0.5));
-        assert!(!passes(tally(0, 3, 3), true, 0.0));
-        assert!(!passes(tally(0, 0, 0), false, 0.5));
-        assert!(passes(tally(0, 2, 3), false, 0.5));
+    /// Of three runs at the usual threshold.
+    fn of_three(triggers: u64, errors: u64, runs: u64, should_trigger: bool) -> Option<bool> {
+        tally(triggers, errors, runs).verdict(3, should_trigger, 0.5)
     }
 
     #[test]
-    fn errors_count_as_runs() {
-        assert!(!passes(tally(1, 2, 3), true, 0.5));
-        assert!(passes(tally(2, 1, 3), true, 0.5));
-        assert!(passes(tally(1, 0, 2), true, 0.5), "the threshold itself is enough");
-        assert!(!passes(tally(1, 0, 2), false, 0.5));
+    fn errored_runs_that_could_turn_a_verdict_leave_it_open() {
+        assert_eq!(of_three(1, 2, 3, false), None, "1 of 1, and two rate limits: no pass");
+        assert_eq!(of_three(1, 2, 3, true), None, "and its mirror image is no failure");
+        assert_eq!(of_three(2, 1, 3, true), Some(true));
+        assert_eq!(of_three(2, 1, 3, false), Some(false));
+        assert_eq!(of_three(0, 1, 3, false), Some(true));
+        assert_eq!(of_three(0, 2, 3, false), None);
+    }
+
+    #[test]
+    fn nothing_completed_decides_nothing() {
+        assert_eq!(of_three(0, 3, 3, false), None);
+        assert_eq!(tally(0, 3, 3).verdict(3, true, 0.0), None, "whatever the threshold");
+        assert_eq!(tally(0, 0, 0).verdict(0, false, 0.5), None);
     }
 
     #[test]
     fn two_of_three_decide() {
-        assert_eq!(decided(tally(2, 0, 2), 3, true, 0.5), Some(true));
-        assert_eq!(decided(tally(0, 0, 2), 3, true, 0.5), Some(false));
-        assert_eq!(decided(tally(1, 0, 2), 3, true, 0.5), None);
-        assert_eq!(decided(tally(0, 0, 2), 3, false, 0.5), Some(true));
-        assert_eq!(decided(tally(0, 2, 2), 3, false, 0.5), None, "a run may still complete");
-        assert_eq!(decided(tally(0, 0, 0), 1, false, 0.5), None);
-    }
-
-    /// Every way in which the runs to come can end.
-    fn futures(now: Tally, left: u64) -> Vec<Tally> {
-        let mut ends = Vec::new();
-        for triggers in 0..=left {
-            for errors in 0..=left - triggers {
-                ends.push(tally(now.triggers + triggers, now.errors + errors, now.runs + left));
-            }
-        }
-        ends
+        assert_eq!(of_three(2, 0, 2, true), Some(true));
+        assert_eq!(of_three(0, 0, 2, true), Some(false));
+        assert_eq!(of_three(1, 0, 2, true), None);
+        assert_eq!(of_three(0, 0, 2, false), Some(true));
+        assert_eq!(tally(1, 0, 2).verdict(2, true, 0.5), Some(true), "the threshold is enough");
+        assert_eq!(tally(1, 0, 2).verdict(2, false, 0.5), Some(false));
     }
 
     proptest! {
         #[test]
-        fn what_is_decided_holds_in_every_future_and_what_is_open_is_open(
+        fn a_verdict_is_what_every_future_of_the_unknown_runs_gives(
             runs in 0..6_u64, left in 0..6_u64, parts in (0..6_u64, 0..6_u64), label: bool, threshold in 0.0..=1.0_f64
         ) {
             let triggers = parts.0.min(runs);
             let now = tally(triggers, parts.1.min(runs - triggers), runs);
-            let verdicts: Vec<bool> =
-                futures(now, left).into_iter().map(|end| passes(end, label, threshold)).collect();
-            let same = verdicts.iter().all(|verdict| *verdict == verdicts[0]).then_some(verdicts[0]);
-            prop_assert_eq!(decided(now, runs + left, label, threshold), same);
-            // The report of a query that was stopped early has the verdict of the whole.
-            if let Some(verdict) = same
-                && now.completed() > 0
-            {
-                prop_assert_eq!(passes(now, label, threshold), verdict);
-            }
+            let unknown = now.errors + left;
+            // The seed's formula, once all runs are known.
+            #[expect(clippy::cast_precision_loss, reason = "a handful")]
+            let passes = |more: u64| {
+                ((triggers + more) as f64 / (runs + left) as f64 >= threshold) == label
+            };
+            let first = passes(0);
+            let same = (0..=unknown).all(|more| passes(more) == first).then_some(first);
+            let expected = same.filter(|_| now.completed() > 0);
+            prop_assert_eq!(now.verdict(runs + left, label, threshold), expected);
         }
     }
 }

@@ -93,8 +93,10 @@ pub struct PageQuery {
 pub struct PageCell {
     /// Runs in which the skill triggered.
     pub triggers: u64,
+    /// Runs that completed.
     pub runs: u64,
-    pub pass: bool,
+    /// Nothing when runs without a result could turn it.
+    pub pass: Option<bool>,
 }
 
 /// The page of a loop; `reports` are those of the iterations, in their order, and `queries` the list that was split.
@@ -161,10 +163,11 @@ fn over_rounds(
 ) -> PageQuery {
     let cell = |report: &TriggerReport| {
         let result = report.results.iter().find(|result| result.query == query)?;
-        Some(PageCell { triggers: result.triggers, runs: result.runs, pass: result.pass })
+        let pass = result.does_trigger().map(|does| does == result.should_trigger);
+        Some(PageCell { triggers: result.triggers, runs: result.completed(), pass })
     };
     let cells: Vec<Option<PageCell>> = reports.iter().map(cell).collect();
-    let mut verdicts = cells.iter().flatten().map(|cell| cell.pass);
+    let mut verdicts = cells.iter().flatten().filter_map(|cell| cell.pass);
     let first = verdicts.next();
     let has_changed = verdicts.any(|pass| Some(pass) != first);
     PageQuery { query: query.to_owned(), should_trigger, is_test, cells, has_changed }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::trigger::QueryResult;
+use skillgauge_format::trigger::{QueryResult, QueryVerdict};
 
 use super::candidate::{MAX_CHARACTERS, Rejection};
 
@@ -87,9 +87,8 @@ pub fn send_back(proposal: &str, rejections: &[Rejection]) -> String {
 
 fn failures(results: &[QueryResult], should_trigger: bool) -> String {
     let failed: Vec<&QueryResult> = (results.iter())
-        .filter(|result| !result.pass && result.should_trigger == should_trigger)
-        // Without a completed run nobody knows what the description did.
-        .filter(|result| result.errors < result.runs)
+        .filter(|result| result.should_trigger == should_trigger)
+        .filter(|result| result.verdict() == QueryVerdict::Failed)
         .collect();
     if failed.is_empty() {
         return "(none)".to_owned();

@@ -2,7 +2,9 @@
 
 use skillgauge_format::Number;
 use skillgauge_format::part::Timestamp;
-use skillgauge_format::trigger::{ImprovementRound, LoopIteration, QueryResult, TriggerReport};
+use skillgauge_format::trigger::{
+    ImprovementRound, LoopIteration, QueryResult, QueryVerdict, TriggerReport,
+};
 use skillgauge_format::write::{rate, round_rate};
 
 use super::split::Split;
@@ -11,7 +13,10 @@ use crate::statistics::wilson;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
     pub passed: u64,
+    /// Queries that passed or failed.
     pub total: u64,
+    /// Queries that are neither: they are in no rate.
+    pub undecided: u64,
     /// The mean share of runs that went right: tells apart descriptions that pass the same number of queries.
     pub margin: f64,
 }
@@ -23,15 +28,19 @@ impl Score {
         let mut score = Self::default();
         let mut sum = 0.0;
         for result in results {
+            if result.verdict() == QueryVerdict::Undecided {
+                score.undecided += 1;
+                continue;
+            }
             score.total += 1;
             score.passed += u64::from(result.pass);
-            let completed = result.runs.saturating_sub(result.errors);
+            let completed = result.completed();
             let right = if result.should_trigger {
                 result.triggers
             } else {
                 completed.saturating_sub(result.triggers)
             };
-            sum += if result.runs == 0 { 0.0 } else { right as f64 / result.runs as f64 };
+            sum += if completed == 0 { 0.0 } else { right as f64 / completed as f64 };
         }
         score.margin = if score.total == 0 { 0.0 } else { sum / score.total as f64 };
         score
@@ -113,8 +122,10 @@ pub fn history_round(
 ) -> ImprovementRound {
     let score = Score::of(led_by);
     let failed = |label: bool| {
-        let failed = led_by.iter().filter(|result| !result.pass && result.should_trigger == label);
-        failed.count() as u64
+        let has_failed = |result: &&QueryResult| {
+            result.verdict() == QueryVerdict::Failed && result.should_trigger == label
+        };
+        led_by.iter().filter(has_failed).count() as u64
     };
     ImprovementRound {
         round,
@@ -207,6 +218,16 @@ mod tests {
         let other = Score::of(&[result("a", true, 3), result("b", false, 0)]);
         assert_eq!((one.passed, other.passed), (2, 2));
         assert!(other.margin > one.margin && !other.is_better_than(&one));
+    }
+
+    #[test]
+    fn an_undecided_query_is_in_no_rate() {
+        let open = QueryResult { decided: Some(false), errors: 2, ..result("o", false, 1) };
+        let open = QueryResult { pass: false, ..open };
+        let score = Score::of(&[result("a", true, 3), open.clone(), result("b", true, 0)]);
+        assert_eq!((score.passed, score.total, score.undecided), (1, 2, 1));
+        let round = history_round(1, Timestamp::default(), "D", &[open, result("b", true, 0)]);
+        assert_eq!((round.pass_rate.as_str(), round.over_triggers), ("0/1", 0));
     }
 
     #[test]

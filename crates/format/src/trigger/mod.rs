@@ -21,10 +21,10 @@ pub use measurement::{
     TriggerListing, TriggerMeasurement, TriggerMetrics, Via, ViaDetail,
 };
 pub use proposals::{TuneProposal, TuneProposals};
-pub use report::{QueryResult, TriggerReport, TriggerSummary};
+pub use report::{QueryResult, QueryVerdict, TriggerReport, TriggerSummary, settled};
 pub use route::{
-    Collision, ConfusionMatrix, QueryRoute, RouteBasis, RouteReport, RouteReportFormat,
-    RouteSummary, SkillRoute, Taken,
+    Collision, ConfusionMatrix, QueryRoute, RouteBasis, RouteControl, RouteReport,
+    RouteReportFormat, RouteSummary, SkillRoute, Taken,
 };
 pub use set::{Query, TriggerItem, TriggerObject, TriggerSet};
 

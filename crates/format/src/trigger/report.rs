@@ -52,6 +52,9 @@ pub struct TriggerSummary {
     pub passed: u64,
     /// Queries on the wrong side of it.
     pub failed: u64,
+    /// Queries that runs without a result could still turn: neither passed nor failed. Absent when there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undecided: u64,
     /// Different queries.
     pub total: u64,
     /// The trigger rate that separates the two sides, 0.5 unless told otherwise.
@@ -79,9 +82,17 @@ pub struct QueryResult {
     #[schemars(range(min = 0, max = 1))]
     pub trigger_rate: Number,
     /// Whether the rate is on the right side: at least the threshold when the skill should trigger, below it when not.
-    /// A query of which no run completed does not pass.
+    /// A query that is not decided does not pass.
     pub pass: bool,
-    /// The 95 % Wilson interval of the rate, over the runs that completed; absent when none did.
+    /// Whether the verdict stands, whichever way the runs that errored or are missing would have gone. A query that is
+    /// not decided is in no metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided: Option<bool>,
+    /// `triggers / (runs - errors)`, over the runs that completed; absent when none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub completed_rate: Option<Number>,
+    /// The 95 % Wilson interval of `completed_rate`; absent when no run completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[Number; 2]>,
     /// How often each outcome came up.
@@ -96,18 +107,84 @@ pub struct QueryResult {
     /// Other skills that were loaded instead, and in how many runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_skills: Option<BTreeMap<String, u64>>,
+    /// Other skills that were loaded as well, and in how many runs. A probe through an agent ends when the skill is
+    /// loaded: what would have been loaded after it isn't seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub co_loaded: Option<BTreeMap<String, u64>>,
     /// Runs that were not made because they could not change the verdict any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_saved: Option<u64>,
+    /// Runs that were planned and not made, because of a limit or an interruption.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_missing: Option<u64>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
+/// What is known about a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryVerdict {
+    /// It is on the right side of the threshold.
+    Passed,
+    /// It is on the wrong side.
+    Failed,
+    /// Runs without a result could turn it.
+    Undecided,
+}
+
+impl QueryResult {
+    /// What the report says about the query. One that doesn't say what is decided comes from another tool: then a query is
+    /// undecided when none of its runs completed.
+    pub fn verdict(&self) -> QueryVerdict {
+        match (self.pass, self.decided) {
+            (true, _) => QueryVerdict::Passed,
+            (false, None) if self.completed() == 0 => QueryVerdict::Undecided,
+            (false, Some(false)) => QueryVerdict::Undecided,
+            (false, _) => QueryVerdict::Failed,
+        }
+    }
+
+    /// Runs with a result.
+    pub fn completed(&self) -> u64 {
+        self.runs.saturating_sub(self.errors)
+    }
+
+    /// Whether the skill triggers for the query; nothing when that is undecided.
+    pub fn does_trigger(&self) -> Option<bool> {
+        match self.verdict() {
+            QueryVerdict::Passed => Some(self.should_trigger),
+            QueryVerdict::Failed => Some(!self.should_trigger),
+            QueryVerdict::Undecided => None,
+        }
+    }
+}
+
+/// Whether a share of the planned runs is at least the threshold, whichever way the runs without a result would have gone;
+/// nothing when they could turn it, or when no run completed. The one rule for what is decided.
+#[expect(clippy::cast_precision_loss, reason = "nobody makes 2^53 runs")]
+pub fn settled(hits: u64, completed: u64, planned: u64, threshold: f64) -> Option<bool> {
+    let planned = planned.max(completed);
+    let reaches = |hits: u64| hits as f64 / planned as f64 >= threshold;
+    let (low, high) = (reaches(hits), reaches(hits.saturating_add(planned - completed)));
+    (completed > 0 && low == high).then_some(low)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+pub(super) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Numbers that do not follow from each other.
 pub(crate) fn check(root: &At<'_>, report: &mut Report<'_>) {
     let Some(summary) = root.field("summary") else { return };
-    rule::check_sum(&summary, report);
+    match (summary.amount("passed"), summary.amount("failed"), summary.amount("undecided")) {
+        (Some(passed), Some(failed), Some(undecided)) => {
+            let sum = passed + failed + undecided;
+            rule::check_amount(&summary, "total", "passed + failed + undecided", sum, report);
+        }
+        _ => rule::check_sum(&summary, report),
+    }
     let Some(results) = root.field("results") else { return };
     let threshold = summary.amount("threshold");
     let mut passed = 0_u32;
@@ -141,15 +218,33 @@ fn check_result(result: &At<'_>, threshold: Option<f64>, report: &mut Report<'_>
     }
     let rate = if runs > 0.0 { triggers / runs } else { 0.0 };
     rule::check_rate(result, "trigger_rate", "triggers / runs", rate, report);
-    if let (Some(threshold), Some(should_trigger)) = (threshold, result.truth("should_trigger")) {
-        let has_completed = errors < runs;
-        let pass = has_completed && (rate >= threshold) == should_trigger;
-        rule::check_truth(
-            result,
-            "pass",
-            "what the trigger rate and the threshold give",
-            pass,
-            report,
-        );
-    }
+    let (Some(threshold), Some(should_trigger)) = (threshold, result.truth("should_trigger"))
+    else {
+        return;
+    };
+    let has_completed = errors < runs;
+    let seeds = has_completed && (rate >= threshold) == should_trigger;
+    // A report that doesn't know the word follows the seed alone.
+    let pass = if result.truth("decided").is_some() {
+        let missing = result.amount("runs_missing").unwrap_or_default();
+        let [triggers, completed, planned] = [triggers, runs - errors, runs + missing].map(whole);
+        let side = settled(triggers, completed, planned, threshold);
+        let what = "whether runs without a result could turn the verdict";
+        rule::check_truth(result, "decided", what, side.is_some(), report);
+        side.is_some() && seeds
+    } else {
+        seeds
+    };
+    let what = "what the trigger rate and the threshold give";
+    rule::check_truth(result, "pass", what, pass, report);
+}
+
+/// An amount that the schema has as a count.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number that is too large or negative becomes the nearest count"
+)]
+fn whole(amount: f64) -> u64 {
+    amount as u64
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::report::is_zero;
 use crate::json::Number;
 use crate::problem::{At, Report};
 use crate::rule;
@@ -40,10 +41,13 @@ pub struct RouteReport {
     pub skills: Vec<SkillRoute>,
     /// Where the runs went.
     pub matrix: ConfusionMatrix,
-    /// Pairs of skills that take each other's queries, the worst first.
+    /// Pairs of skills that take each other's queries, or load together for one, the worst first.
     pub collisions: Vec<Collision>,
     /// One entry per query.
     pub results: Vec<QueryRoute>,
+    /// The positive controls, one per skill as far as they were asked; absent in an estimate.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub controls: Vec<RouteControl>,
     /// What the reader should know before believing the numbers.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
@@ -62,8 +66,9 @@ pub struct RouteSummary {
     pub passed: u64,
     /// Queries that went to a wrong skill, or to none although a skill wants them.
     pub failed: u64,
-    /// Queries of which no run completed: nothing is known about them.
-    pub unmeasured: u64,
+    /// Queries that runs without a result could still turn: neither passed nor failed.
+    #[serde(default)]
+    pub undecided: u64,
     /// Different queries.
     pub total: u64,
     /// The share of runs that must go right.
@@ -92,14 +97,16 @@ pub struct SkillRoute {
     /// The 95 % interval of the recall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_interval: Option<[Number; 2]>,
-    /// Runs in which the skill took a query that it refuses or that another skill wants.
+    /// Runs in which the skill took a query that it doesn't want, alone or beside another skill. A query that no skill
+    /// wants counts too.
     pub false_fires: u64,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// Completed runs by the skill that wants the query (rows) and the skill that took it (columns).
+/// Completed runs by the skill that wants the query (rows) and the skill that took it (columns). A run that loads two skills
+/// counts in both columns.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ConfusionMatrix {
     /// The names of rows and columns: every skill, and `none` at the end.
@@ -118,6 +125,9 @@ pub struct Collision {
     pub skills: [String; 2],
     /// Runs in which one of them took a query of the other.
     pub runs: u64,
+    /// Of these, the runs that loaded both. Absent when there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub together: u64,
     /// The queries that collide.
     pub queries: Vec<String>,
     /// Fields that this version does not know.
@@ -134,15 +144,36 @@ pub struct QueryRoute {
     pub wanted_by: Vec<String>,
     /// The skills that must not take it.
     pub refused_by: Vec<String>,
-    /// Who took it how often, the most frequent first; `none` when no skill did.
+    /// Who took it how often, the most frequent first; `none` when no skill did. A run that loads two skills counts for
+    /// both.
     pub taken_by: Vec<Taken>,
+    /// Runs that loaded more than one skill. Absent when there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub together: u64,
     /// Runs in all, those that ended with an error included.
     pub runs: u64,
     /// Runs that ended with an error.
     pub errors: u64,
-    /// Whether it went where it should; absent when no run completed.
+    /// Runs that were planned and not made, because of a limit or an interruption. Absent when there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub runs_missing: u64,
+    /// Whether it went where it should; absent when it is undecided: runs without a result could turn it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass: Option<bool>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// The positive control of one skill: a query that must load it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+pub struct RouteControl {
+    /// Name of the skill.
+    pub skill: String,
+    /// Whether the skill was loaded.
+    pub passed: bool,
+    /// What became of it.
+    pub outcome: String,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -65,6 +65,19 @@ pub enum StopCondition {
     AtEnd,
     /// As soon as it is proven that one of these skills was loaded.
     AtLoadOf(Vec<String>),
+    /// When one of these skills was loaded and the agent then does something other than loading skills, or all were loaded.
+    /// It costs one model request more than [`Self::AtLoadOf`], and shows which skills are loaded together.
+    AfterLoadsOf(Vec<String>),
+}
+
+impl StopCondition {
+    /// The skills that are waited for.
+    pub fn watched(&self) -> &[String] {
+        match self {
+            Self::AtEnd => &[],
+            Self::AtLoadOf(names) | Self::AfterLoadsOf(names) => names,
+        }
+    }
 }
 
 /// How long an agent may take and how much it may use.

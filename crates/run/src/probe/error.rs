@@ -4,6 +4,7 @@ use skillgauge_core::trigger::{Answer, Observation};
 use skillgauge_format::transcript::Outcome;
 
 use super::journal::JournalError;
+use super::result::ProbeResult;
 use crate::agent::ExecuteError;
 use crate::budget::OverBudget;
 use crate::model::{ModelError, ModelName};
@@ -39,9 +40,9 @@ pub enum ProbeError {
     /// The control did not trigger.
     #[error(
         "the positive control failed: {}; nothing was measured",
-        control_says(observation, skill)
+        control_says(&result.observation, skill)
     )]
-    Control { skill: String, query: String, observation: Box<Observation> },
+    Control { skill: String, result: Box<ProbeResult> },
     /// A limit was reached before anything was measured.
     #[error("no run completed ({0}); there is no rate")]
     Budget(OverBudget),
@@ -50,12 +51,9 @@ pub enum ProbeError {
         /// How often each outcome came up.
         outcomes: String,
     },
-    #[error("interrupted after {measured} of {probes} probes")]
-    Cancelled {
-        /// Probes that are measured, and kept if there is a journal.
-        measured: usize,
-        probes: usize,
-    },
+    /// Before anything could be measured.
+    #[error("interrupted before the positive control ended")]
+    Cancelled,
     #[error(transparent)]
     Internal(#[from] Panicked),
 }

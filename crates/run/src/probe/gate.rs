@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use skillgauge_core::trigger::{Answer, LabelledQuery, Observation, Tally, decided};
+use skillgauge_core::trigger::{Answer, LabelledQuery, Observation, Tally};
 
 use super::measure::Measurement;
 
@@ -45,6 +45,6 @@ impl Gate {
         for (_, answer) in answers.iter().filter(|(at, _)| **at % count == query && **at != place) {
             tally.add(*answer);
         }
-        decided(tally, self.runs, self.labels[query], self.threshold).is_none()
+        tally.verdict(self.runs, self.labels[query], self.threshold).is_none()
     }
 }

@@ -6,12 +6,8 @@ use std::time::Duration;
 
 use skillgauge_core::skill::{Skill, State};
 use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
-use skillgauge_core::trigger::{self, Answer, LabelledQuery, Observation, assemble, control_query};
-use skillgauge_format::json::Number;
-use skillgauge_format::trigger::{
-    TriggerControl, TriggerListing, TriggerMeasurement, TriggerReport, Via, ViaDetail,
-};
-use skillgauge_format::write::round_rate;
+use skillgauge_core::trigger::{Answer, LabelledQuery, control_query};
+use skillgauge_format::trigger::{TriggerListing, TriggerReport};
 use tokio_util::sync::CancellationToken;
 
 use super::api::ApiAsk;
@@ -20,6 +16,7 @@ use super::error::ProbeError;
 use super::gate::Gate;
 use super::journal::{Journal, Resume};
 use super::prober::{Batch, ProbeEvent, Prober};
+use super::report::{outcomes, tell_offer};
 use super::result::{ProbeResult, Spending};
 use super::spec::ProbeSpec;
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
@@ -127,7 +124,8 @@ pub(crate) fn listed<'s>(
 
 /// Measures: the control first, then every query so many times, the first run of all queries before the second of any.
 ///
-/// An error means that there is no rate. A limit that was reached is no error: what was measured is reported and marked.
+/// An error means that there is no rate. A limit that was reached, or an interruption after the control, is no error: what was
+/// measured is reported and marked.
 pub async fn measure(
     prober: &Arc<Prober>,
     measurement: &Measurement,
@@ -143,7 +141,8 @@ pub async fn measure(
     let skill = measurement.skill.name.as_str();
     let control_spec = installed.control(skill);
     let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
-    let specs = installed.specs(&texts, measurement.runs, &[skill.to_owned()]);
+    let stop = StopCondition::AtLoadOf(vec![skill.to_owned()]);
+    let specs = installed.specs(&texts, measurement.runs, &stop);
     let journal = measurement
         .journal
         .as_deref()
@@ -158,14 +157,16 @@ pub async fn measure(
     let batch = Batch { specs, journal: journal.as_ref(), gate };
     let ran = prober.carry_out(batch, cancel, on_event).await?;
     let measured = ran.results.iter().flatten().count();
-    if cancel.is_cancelled() {
-        return Err(ProbeError::Cancelled { measured, probes: total });
-    }
     let missing = total - measured - ran.unwanted.len();
-    if let Some(halt) = ran.stopped.clone().filter(|_| measured == 0) {
+    let is_cancelled = cancel.is_cancelled();
+    if let Some(halt) = ran.stopped.clone().filter(|_| measured == 0 && !is_cancelled) {
         return Err(halt.nothing_measured());
     }
-    let reason = ran.stopped.map_or_else(|| "it was stopped".to_owned(), |halt| halt.to_string());
+    let reason = match ran.stopped {
+        _ if is_cancelled => format!("interrupted after {measured} of {total} probes"),
+        Some(halt) => halt.to_string(),
+        None => "it was stopped".to_owned(),
+    };
     let shortfall = (missing > 0).then_some(Shortfall { reason, missing });
     let mut results: Vec<Vec<ProbeResult>> = vec![Vec::new(); queries.len()];
     for (place, result) in ran.results.into_iter().enumerate() {
@@ -175,7 +176,12 @@ pub async fn measure(
     for place in &ran.unwanted {
         saved[place % queries.len()] += 1;
     }
-    let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref())?;
+    let seen = || results.iter().flatten().map(|result| &result.observation);
+    if !is_cancelled && !seen().any(|seen| seen.is_measured(skill)) {
+        let outcomes = shortfall.map_or_else(|| outcomes(seen(), skill), |short| short.reason);
+        return Err(ProbeError::NothingMeasured { outcomes });
+    }
+    let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref());
     report.listing = Some(listing);
     tell_offer(&mut report, installed.offering.as_ref());
     Ok(Measured { report, shortfall })
@@ -213,24 +219,28 @@ impl<'i> Installed<'i> {
 
     /// The positive control of a skill.
     pub(crate) fn control(&self, skill: &str) -> ProbeSpec {
-        self.spec(&control_query(skill), 0, &[skill.to_owned()])
+        self.spec(&control_query(skill), 0, &StopCondition::AtLoadOf(vec![skill.to_owned()]))
     }
 
-    /// Every query so many times, the first run of all queries before the second of any; each ends at the load of one of
-    /// `watched`.
-    pub(crate) fn specs(&self, queries: &[&str], runs: u32, watched: &[String]) -> Vec<ProbeSpec> {
+    /// Every query so many times, the first run of all queries before the second of any.
+    pub(crate) fn specs(
+        &self,
+        queries: &[&str],
+        runs: u32,
+        stop: &StopCondition,
+    ) -> Vec<ProbeSpec> {
         let all = (1..=runs).flat_map(|run| queries.iter().map(move |query| (*query, run)));
-        all.map(|(query, run)| self.spec(query, run, watched)).collect()
+        all.map(|(query, run)| self.spec(query, run, stop)).collect()
     }
 
-    fn spec(&self, prompt: &str, run: u32, watched: &[String]) -> ProbeSpec {
+    fn spec(&self, prompt: &str, run: u32, stop: &StopCondition) -> ProbeSpec {
         match self.probing {
             Probing::Agent { agent, model, limits, bundled_skills } => {
                 let mut task = AgentTask::new(agent, prompt);
                 task.model.clone_from(model);
                 task.skills.clone_from(&self.skills);
                 task.bundled_skills = *bundled_skills;
-                task.stop = StopCondition::AtLoadOf(watched.to_vec());
+                task.stop.clone_from(stop);
                 task.limits = *limits;
                 ProbeSpec::agent(task, run, self.version.as_deref())
             }
@@ -269,7 +279,7 @@ pub(crate) async fn control(
         let Some(mut result) = ran.results.into_iter().flatten().next() else {
             return Err(match ran.stopped.filter(|_| !cancel.is_cancelled()) {
                 Some(halt) => halt.nothing_measured(),
-                None => ProbeError::Cancelled { measured: 0, probes: 1 },
+                None => ProbeError::Cancelled,
             });
         };
         spent.add(&result.spending);
@@ -279,111 +289,14 @@ pub(crate) async fn control(
         }
         on_event(ProbeEvent::ControlEnded { observation: &result.observation });
         if !matches!(answer, Answer::Triggered(_)) {
-            return Err(ProbeError::Control {
-                skill: skill.to_owned(),
-                query: spec.query().to_owned(),
-                observation: Box::new(result.observation),
-            });
+            result.spending = spent;
+            let (skill, result) = (skill.to_owned(), Box::new(result));
+            return Err(ProbeError::Control { skill, result });
         }
         result.spending = spent;
         if let Some(journal) = journal {
             journal.keep(&result)?;
         }
         return Ok(result);
-    }
-}
-
-/// Says where the request of each probe came from.
-fn tell_offer(report: &mut TriggerReport, offering: Option<&Offering>) {
-    let Some(offering) = offering else { return };
-    if let Some(measurement) = &mut report.measurement {
-        measurement.via_detail = Some(match offering.offer {
-            Offer::Captured(_) => ViaDetail::Captured,
-            Offer::BuiltIn(_) => ViaDetail::BuiltIn,
-        });
-    }
-    if let Some(reason) = &offering.instead {
-        let warnings = report.warnings.get_or_insert_default();
-        warnings.push(format!("the request is not the agent's own, but built in: {reason}"));
-    }
-}
-
-impl Measurement {
-    fn report(
-        &self,
-        queries: &[LabelledQuery],
-        results: &[Vec<ProbeResult>],
-        saved: &[u64],
-        control: &ProbeResult,
-        shortfall: Option<&Shortfall>,
-    ) -> Result<TriggerReport, ProbeError> {
-        let observations: Vec<Vec<Observation>> = results
-            .iter()
-            .map(|results| results.iter().map(|result| result.observation.clone()).collect())
-            .collect();
-        let name = self.skill.name.as_str();
-        let mut report = assemble(&trigger::Measured {
-            skill_name: name,
-            description: &self.description,
-            threshold: self.threshold,
-            queries,
-            observations: &observations,
-            saved: if self.early_stop == EarlyStop::On { saved } else { &[] },
-        });
-        let counted = report.measurement.take().unwrap_or_default();
-        if !observations.iter().flatten().any(|seen| seen.is_measured(name)) {
-            let outcomes = counted.outcomes.iter().map(|(name, count)| format!("{count} {name}"));
-            let outcomes: Vec<String> = outcomes.collect();
-            let outcomes =
-                shortfall.map_or_else(|| outcomes.join(", "), |shortfall| shortfall.reason.clone());
-            return Err(ProbeError::NothingMeasured { outcomes });
-        }
-        if let Some(Shortfall { reason, missing }) = shortfall {
-            let warnings = report.warnings.get_or_insert_default();
-            warnings.push(format!("{missing} probes were not made: {reason}"));
-        }
-        report.measurement = Some(self.measurement(counted, results, control, shortfall));
-        Ok(report)
-    }
-
-    fn measurement(
-        &self,
-        counted: TriggerMeasurement,
-        results: &[Vec<ProbeResult>],
-        control: &ProbeResult,
-        shortfall: Option<&Shortfall>,
-    ) -> TriggerMeasurement {
-        let spent =
-            Spending::sum(results.iter().flatten().chain([control]).map(|result| &result.spending));
-        let dollars = |amount: f64| Number::Float((amount * 1e6).round() / 1e6);
-        let via = match &self.probing {
-            Probing::Agent { .. } => Via::Agent,
-            Probing::Api { .. } => Via::Api,
-        };
-        let asked_model = match &self.probing {
-            Probing::Agent { model, .. } => model.clone(),
-            Probing::Api { model, .. } => Some(model.to_string()),
-        };
-        #[expect(clippy::cast_precision_loss, reason = "nobody waits for 2^53 milliseconds")]
-        let seconds = round_rate(spent.millis as f64 / 1000.0);
-        TriggerMeasurement {
-            via,
-            agent: control.agent.clone(),
-            agent_version: control.agent_version.clone(),
-            model: asked_model.or_else(|| control.model.clone()),
-            control: Some(TriggerControl {
-                query: control_query(&self.skill.name),
-                passed: true,
-                outcome: control.observation.outcome.to_string(),
-            }),
-            calls: spent.calls,
-            requests: spent.requests,
-            tokens: spent.tokens,
-            cost_usd: spent.cost_usd.map(dollars),
-            cost_at_least_usd: dollars(spent.cost_at_least_usd),
-            seconds: Number::Float(seconds),
-            partial: shortfall.map(|_| true),
-            ..counted
-        }
     }
 }

@@ -22,6 +22,7 @@ mod journal;
 mod measure;
 mod neighbours;
 mod prober;
+mod report;
 mod result;
 mod spec;
 mod work;

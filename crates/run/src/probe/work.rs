@@ -16,7 +16,7 @@ use super::gate::Gate;
 use super::prober::Prober;
 use super::result::{ProbeResult, Spending};
 use super::spec::{Ask, ProbeId, ProbeSpec};
-use crate::agent::{AgentTask, Attempt, StopCondition};
+use crate::agent::{AgentTask, Attempt};
 use crate::budget::OverBudget;
 use crate::model::ModelError;
 use crate::pool::{Problem, Work};
@@ -185,8 +185,7 @@ impl ProbeWork {
 /// Whether a result says something about the skills that the probe is about.
 pub(super) fn is_worth_keeping(spec: &ProbeSpec, seen: &Observation) -> bool {
     let watched = match &spec.ask {
-        Ask::Agent(AgentTask { stop: StopCondition::AtLoadOf(names), .. }) => names.as_slice(),
-        Ask::Agent(_) => &[],
+        Ask::Agent(task) => task.stop.watched(),
         Ask::Api(ask) => ask.skills.as_slice(),
     };
     let triggered = |name: &String| matches!(seen.answer(name), Answer::Triggered(_));

@@ -3,7 +3,9 @@
 use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_core::tune::{Improve, Score, Split, Tried, best, iteration, round, warnings};
 use skillgauge_format::Number;
-use skillgauge_format::trigger::{LoopIteration, LoopSummary, QueryResult, TriggerReport};
+use skillgauge_format::trigger::{
+    LoopIteration, LoopSummary, QueryResult, QueryVerdict, TriggerReport,
+};
 use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
@@ -82,7 +84,7 @@ impl<'t> Cycle<'t> {
             if is_reached(&Score::of(&train), settings.target) {
                 return Ok(StopReason::TargetReached { target: settings.target });
             }
-            if !train.iter().any(|result| !result.pass && result.errors < result.runs) {
+            if !train.iter().any(|result| result.verdict() == QueryVerdict::Failed) {
                 return Ok(StopReason::NothingToLearn);
             }
             let proposed = match self.propose(number, &train, cancel, on_event).await? {
@@ -355,7 +357,7 @@ fn untested(description: String) -> Tried {
 
 #[expect(clippy::cast_precision_loss, reason = "counts of queries")]
 fn is_reached(score: &Score, target: f64) -> bool {
-    score.passed as f64 >= target * score.total as f64
+    score.passed as f64 >= target * (score.total + score.undecided) as f64
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Of several proposals only the one that does best on the training queries is measured on those that are held out; its
 //! iteration then looks like any other.
 
-use skillgauge_core::trigger::{LabelledQuery, metrics};
+use skillgauge_core::trigger::{LabelledQuery, metrics, summary};
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{QueryResult, TriggerMeasurement, TriggerReport, TriggerSummary};
 
@@ -18,7 +18,6 @@ pub(super) fn joined(
     let place = |result: &QueryResult| queries.iter().position(|query| query.text == result.query);
     all.sort_by_key(place);
     let threshold = train.summary.threshold;
-    let sum = |of: fn(&TriggerSummary) -> u64| of(&train.summary) + of(&test.summary);
     let mut warnings = train.warnings.unwrap_or_default();
     for warning in test.warnings.unwrap_or_default() {
         if !warnings.contains(&warning) {
@@ -26,14 +25,8 @@ pub(super) fn joined(
         }
     }
     TriggerReport {
-        summary: TriggerSummary {
-            passed: sum(|summary| summary.passed),
-            failed: sum(|summary| summary.failed),
-            total: sum(|summary| summary.total),
-            threshold,
-            ..train.summary
-        },
-        metrics: train.metrics.and(Some(metrics(&all, threshold.as_f64()))),
+        summary: TriggerSummary { extra: train.summary.extra, ..summary(&all, threshold) },
+        metrics: train.metrics.and(Some(metrics(&all))),
         measurement: match (train.measurement, test.measurement) {
             (Some(one), Some(two)) => Some(added(one, &two)),
             (one, two) => one.or(two),

@@ -95,6 +95,8 @@ impl Measure for ProbeMeasure {
             let measured =
                 probe::measure(&self.prober, &measurement, queries, cancel, on_event).await;
             match measured {
+                // What was interrupted is measured again, from its journal.
+                Ok(_) if cancel.is_cancelled() => Err(MeasureError::Cancelled),
                 Ok(measured) => Ok(RoundReport {
                     file: RoundFile::Report(Box::new(measured.report.clone())),
                     report: measured.report,
@@ -158,6 +160,7 @@ fn as_report(estimate: &TriggerEstimate) -> TriggerReport {
         runs: 1,
         trigger_rate: Number::Float(if query.likely_trigger { 1.0 } else { 0.0 }),
         pass: query.likely_right,
+        decided: Some(true),
         ..QueryResult::default()
     };
     let results: Vec<QueryResult> = estimate.results.iter().map(result).collect();
@@ -171,7 +174,7 @@ fn as_report(estimate: &TriggerEstimate) -> TriggerReport {
             threshold: Number::Float(threshold),
             ..TriggerSummary::default()
         },
-        metrics: Some(metrics(&results, threshold)),
+        metrics: Some(metrics(&results)),
         measurement: Some(TriggerMeasurement {
             via: Via::Estimate,
             cost_usd: Some(Number::Float(0.0)),

@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::text::plural;
 use skillgauge_format::Number;
-use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport, SkillRoute};
+use skillgauge_format::trigger::{Collision, QueryRoute, RouteBasis, RouteReport, SkillRoute};
 
 use super::chart::{Mark, Shape};
 use super::table::{Align, Cell, Table, Tone};
@@ -35,12 +35,7 @@ pub(crate) fn route(report: &RouteReport) -> Value {
 fn one(report: &RouteReport, file: Option<&str>, index: usize) -> Value {
     let collisions: Vec<CollisionView> = (report.collisions.iter())
         .map(|collision| CollisionView {
-            title: format!(
-                "{} and {}: {}",
-                collision.skills[0],
-                collision.skills[1],
-                plural(collision.runs, "run")
-            ),
+            title: collision_title(collision),
             queries: collision.queries.clone(),
         })
         .collect();
@@ -57,13 +52,25 @@ fn one(report: &RouteReport, file: Option<&str>, index: usize) -> Value {
     }
 }
 
+fn collision_title(collision: &Collision) -> String {
+    let [one, other] = &collision.skills;
+    let both = match collision.together {
+        0 => String::new(),
+        runs => format!(", {runs} with both loaded"),
+    };
+    format!("{one} and {other}: {}{both}", plural(collision.runs, "run"))
+}
+
 fn sentence(report: &RouteReport) -> String {
     let summary = &report.summary;
     let mut text =
         format!("{} of {} queries went where they should", summary.passed, summary.total);
-    if summary.unmeasured > 0 {
+    if summary.undecided > 0 {
         // Writing to a string does not fail.
-        let _ = write!(text, "; {} could not be measured", summary.unmeasured);
+        let _ = write!(text, "; {} undecided", summary.undecided);
+    }
+    for control in report.controls.iter().filter(|control| !control.passed) {
+        let _ = write!(text, "; the positive control of {} failed", control.skill);
     }
     text
 }
@@ -75,14 +82,11 @@ fn matrix(report: &RouteReport, index: usize) -> Table {
     let mut table = Table::new(&format!("route-{index}-matrix"), "Where runs went", &columns);
     for (row, (label, counts)) in labels.iter().zip(&report.matrix.rows).enumerate() {
         let mut cells: Vec<Cell> = vec![label.as_str().into()];
-        // Nobody wants the queries of the last row; whether a skill may take them is said query by query.
-        let is_none = row + 1 == labels.len();
         cells.extend(counts.iter().enumerate().map(|(column, count)| {
-            let tone = match (*count, row == column, is_none) {
-                (0, ..) => Tone::Quiet,
-                (_, true, _) => Tone::Good,
-                (_, false, true) => Tone::Warn,
-                (_, false, false) => Tone::Bad,
+            let tone = match (*count, row == column) {
+                (0, _) => Tone::Quiet,
+                (_, true) => Tone::Good,
+                (_, false) => Tone::Bad,
             };
             Cell::from(count.to_string()).tone(tone)
         }));
@@ -146,7 +150,7 @@ fn queries(report: &RouteReport, index: usize) -> Table {
         let (verdict, tone) = match result.pass {
             Some(true) => ("✓ right", Tone::Good),
             Some(false) => ("✗ wrong", Tone::Bad),
-            None => ("! not measured", Tone::Warn),
+            None => ("! undecided", Tone::Warn),
         };
         table.row(vec![
             result.query.as_str().into(),

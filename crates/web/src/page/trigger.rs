@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::statistics::wilson;
 use skillgauge_core::text::counted;
-use skillgauge_format::trigger::{QueryResult, TriggerReport};
+use skillgauge_format::trigger::{QueryResult, QueryVerdict, TriggerReport};
 
 use super::chart::{Mark, Shape};
 use super::table::{Align, Cell, Table, Tone};
@@ -32,28 +32,35 @@ pub(crate) fn trigger(found: &Triggering) -> Value {
     context! { reports => view(reports.collect::<Vec<ReportView>>()), problems => view(problems) }
 }
 
-/// A query without a completed run has no rate, whatever its report says.
+/// Of the runs that completed, as the interval is; a report of another tool doesn't state it.
+#[expect(clippy::cast_precision_loss, reason = "counts of runs")]
 fn rate(query: &QueryResult) -> Option<f64> {
-    (query.errors < query.runs).then(|| query.trigger_rate.as_f64())
+    let completed = query.completed();
+    (completed > 0).then(|| query.triggers.min(completed) as f64 / completed as f64)
 }
 
 /// As stated, or else that of the completed runs; none for a report that contradicts itself.
 fn interval(query: &QueryResult) -> Option<(f64, f64)> {
     let stated = query.interval.map(|[low, high]| (low.as_f64(), high.as_f64()));
     stated.or_else(|| {
-        let trials = usize::try_from(query.runs.checked_sub(query.errors)?).ok()?;
+        let trials = usize::try_from(query.completed()).ok()?;
         let successes = usize::try_from(query.triggers).ok().filter(|found| *found <= trials)?;
         wilson(successes, trials).map(|found| (found.low, found.high))
     })
 }
 
 fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
-    let passed = report.results.iter().filter(|query| query.pass).count();
-    let unmeasured = report.results.iter().filter(|query| rate(query).is_none()).count();
+    let count = |verdict| report.results.iter().filter(|it| it.verdict() == verdict).count();
+    let undecided = count(QueryVerdict::Undecided);
     let queries = counted(report.results.len(), "query", "queries");
-    let mut sentence = format!("{passed} of {queries} pass");
-    if unmeasured > 0 {
-        let _ = write!(sentence, "; {unmeasured} could not be measured");
+    let mut sentence = format!("{} of {queries} pass", count(QueryVerdict::Passed));
+    if undecided > 0 {
+        let _ = write!(sentence, "; {undecided} undecided");
+    }
+    let control = report.measurement.as_ref().and_then(|how| how.control.as_ref());
+    if let Some(control) = control.filter(|control| !control.passed) {
+        sentence =
+            format!("Nothing was measured: the positive control failed ({})", control.outcome);
     }
     let columns = [
         ("query", Align::Left),
@@ -61,11 +68,16 @@ fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
         ("rate and interval", Align::Left),
         ("triggered", Align::Right),
         ("errors", Align::Right),
+        ("other skills", Align::Left),
         ("verdict", Align::Left),
     ];
     let mut table = Table::new(&format!("queries-{index}"), "Queries, failing first", &columns);
     let mut queries: Vec<&QueryResult> = report.results.iter().collect();
-    queries.sort_by_key(|query| query.pass);
+    queries.sort_by_key(|query| match query.verdict() {
+        QueryVerdict::Failed => 0,
+        QueryVerdict::Undecided => 1,
+        QueryVerdict::Passed => 2,
+    });
     for query in queries {
         let (rate, interval) = (rate(query), interval(query));
         let words = match rate {
@@ -77,17 +89,18 @@ fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
             let at = (Some(rate), interval);
             Mark::new(query.query.clone(), words.clone(), at, (0.0, 1.0), shape)
         });
-        let (verdict, tone) = match (query.pass, rate) {
-            (true, _) => ("✓ pass", Tone::Good),
-            (false, Some(_)) => ("✗ fail", Tone::Bad),
-            (false, None) => ("! not measured", Tone::Warn),
+        let (verdict, tone) = match query.verdict() {
+            QueryVerdict::Passed => ("✓ pass", Tone::Good),
+            QueryVerdict::Failed => ("✗ fail", Tone::Bad),
+            QueryVerdict::Undecided => ("! undecided", Tone::Warn),
         };
         table.row(vec![
             query.query.as_str().into(),
             if query.should_trigger { "yes" } else { "no" }.into(),
             Cell::from(words).chart(mark),
-            format!("{} of {}", query.triggers, query.runs).into(),
+            format!("{} of {}", query.triggers, query.completed()).into(),
             query.errors.to_string().into(),
+            others(query).into(),
             Cell::from(verdict).tone(tone),
         ]);
     }
@@ -106,22 +119,31 @@ fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
     }
 }
 
+/// Who took the query instead, or as well.
+fn others(query: &QueryResult) -> String {
+    let listed = [("taken by", &query.other_skills), ("also loaded", &query.co_loaded)];
+    let listed = listed.into_iter().flat_map(|(words, skills)| {
+        let skills = skills.iter().flatten();
+        skills.map(move |(name, runs)| format!("{words} {name} {runs}/{}", query.completed()))
+    });
+    listed.collect::<Vec<String>>().join(", ")
+}
+
 /// What should have happened, by what did.
 fn confusion(index: usize, report: &TriggerReport) -> Table {
     let columns = [
         ("", Align::Left),
         ("triggered", Align::Right),
         ("did not", Align::Right),
-        ("not measured", Align::Right),
+        ("undecided", Align::Right),
     ];
     let mut table = Table::new(&format!("confusion-{index}"), "Should trigger, by did", &columns);
     for (name, should) in [("should trigger", true), ("should not", false)] {
-        let threshold = report.summary.threshold.as_f64();
-        let asked = report.results.iter().filter(|query| query.should_trigger == should);
-        let rates: Vec<Option<f64>> = asked.map(rate).collect();
-        let did = rates.iter().flatten().filter(|rate| **rate >= threshold).count();
-        let did_not = rates.iter().flatten().count() - did;
-        let unknown = rates.iter().filter(|rate| rate.is_none()).count();
+        let count = |did: Option<bool>| {
+            let is = |it: &&QueryResult| it.should_trigger == should && it.does_trigger() == did;
+            report.results.iter().filter(is).count()
+        };
+        let [did, did_not, unknown] = [Some(true), Some(false), None].map(count);
         let tone = |is_right: bool, count: usize| match (is_right, count) {
             (_, 0) => Tone::Quiet,
             (true, _) => Tone::Good,

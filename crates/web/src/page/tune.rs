@@ -153,7 +153,11 @@ fn queries(page: &TunePage, index: usize) -> Table {
         ];
         cells.extend(query.cells.iter().map(|cell| match cell {
             Some(cell) => {
-                let (mark, tone) = if cell.pass { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
+                let (mark, tone) = match cell.pass {
+                    Some(true) => ("✓", Tone::Good),
+                    Some(false) => ("✗", Tone::Bad),
+                    None => ("! undecided,", Tone::Warn),
+                };
                 Cell::from(format!("{mark} {} of {}", cell.triggers, cell.runs)).tone(tone)
             }
             None => Cell::from(show::percent(None)).tone(Tone::Quiet),

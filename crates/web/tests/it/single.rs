@@ -79,11 +79,11 @@ fn the_page_of_a_route_report_shows_matrix_skills_collisions_and_queries() {
     report.results[0].query = HOSTILE.to_owned();
     let html = route_page(&report).unwrap();
     for words in [
-        "1 of 3 queries went where they should; 1 could not be measured (partial)",
+        "1 of 3 queries went where they should; 1 undecided (partial)",
         "csv-report and pdf-forms: 3 runs",
         "50 % (19 to 81 %)",
         "✗ wrong",
-        "! not measured",
+        "! undecided",
         "none",
     ] {
         assert!(html.contains(words), "the page does not say: {words}");

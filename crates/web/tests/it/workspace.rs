@@ -157,7 +157,7 @@ impl Fixture {
         self.json(
             "trigger/route.json",
             &json!({"format": "route-report", "basis": "measured",
-                "summary": {"passed": 4, "failed": 2, "unmeasured": 0, "total": 6, "threshold": 0.5},
+                "summary": {"passed": 4, "failed": 2, "undecided": 0, "total": 6, "threshold": 0.5},
                 "skills": [], "collisions": [], "results": [],
                 "matrix": {
                     "labels": ["release-notes", "changelog", "none"],

@@ -17,7 +17,8 @@ use super::super::run::{RunNote, millis};
 use super::super::scrub::{Held, Scrubber};
 use super::call::{self, Call};
 use super::tape::{AttemptFacts, SeenAgent};
-use super::{Attempt, ExecuteError, ExecutorSettings, OnProgress, take_line};
+use super::watch::StopWatch;
+use super::{Attempt, ExecuteError, ExecutorSettings, OnProgress};
 use crate::cassette::Mode;
 use crate::outputs::{CollectLimits, Outputs, Snapshot, collect};
 use crate::process::{self, Flow};
@@ -79,13 +80,14 @@ impl Live<'_> {
         let mut reader = descriptor.adapter.open(seen.context());
         let mut lines = Vec::new();
         let is_recorded = matches!(self.settings.cassette.mode(), Mode::Record(_));
+        let mut watch = StopWatch::new(&task.stop);
         let on_line = |line: &[u8]| -> Flow {
             let line = scrubber.bytes(line);
             tracing::trace!(%agent, line = %String::from_utf8_lossy(&line), "agent says");
             if is_recorded {
                 lines.push(String::from_utf8_lossy(&line).into_owned());
             }
-            take_line(&mut reader, &line, &task.stop, &mut *on_progress)
+            watch.take(&mut reader, &line, &mut *on_progress)
         };
         let ended =
             process::run(&self.settings.guard, &call.command, &call.limits, cancel, on_line)

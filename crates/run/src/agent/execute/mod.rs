@@ -14,16 +14,17 @@ mod call;
 mod error;
 mod live;
 mod tape;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skillgauge_format::transcript::{Event, EventKind, SkillState, names_skill};
+use skillgauge_format::transcript::Event;
 use tokio_util::sync::CancellationToken;
 
-use super::adapter::{Adapter, Exit, adapter};
+use super::adapter::{Exit, adapter};
 use super::auto::AUTO;
 use super::locate::{Located, Search};
 use super::registry::Registry;
@@ -33,11 +34,12 @@ use crate::cassette::{Cassette, EntryKind, Mode, Places, Playback, Question};
 use crate::model::Environment;
 use crate::outputs::CollectLimits;
 use crate::pool::RetryRules;
-use crate::process::{Flow, Guard};
+use crate::process::Guard;
 pub(crate) use call::described;
 pub use error::ExecuteError;
 use live::{Live, LiveAttempt};
 use tape::{OutputPolicy, Tape, TapeRequest, TapedFile};
+use watch::StopWatch;
 
 /// What of a prompt names it in a cassette.
 const TITLE: usize = 120;
@@ -165,7 +167,7 @@ impl Executor {
             attempt.task.prompt.lines().next().unwrap_or_default().chars().take(TITLE).collect();
         let purpose = match attempt.task.stop {
             StopCondition::AtEnd => "run",
-            StopCondition::AtLoadOf(_) => "probe",
+            StopCondition::AtLoadOf(_) | StopCondition::AfterLoadsOf(_) => "probe",
         };
         // No places: private paths are taken out before anything is recorded.
         let places = Places::default();
@@ -290,8 +292,9 @@ fn replayed(
     let kind = adapter(&facts.seen.adapter)
         .ok_or_else(|| ExecuteError::NoAdapter { adapter: facts.seen.adapter.clone() })?;
     let mut reader = kind.open(facts.seen.context());
+    let mut watch = StopWatch::new(&attempt.task.stop);
     for line in &lines {
-        take_line(&mut reader, line.as_bytes(), &attempt.task.stop, on_progress);
+        watch.take(&mut reader, line.as_bytes(), on_progress);
     }
     if let Some(folder) = attempt.outputs {
         fs_err::create_dir_all(folder)?;
@@ -301,29 +304,4 @@ fn replayed(
     }
     let exit = Exit { status: Some(facts.exit), stderr: facts.stderr.clone() };
     Ok(AgentRun { origin, ..facts.into_run(reader.finish(&exit)) })
-}
-
-/// Hands a line on, and says whether what we want to know is proven now.
-fn take_line(
-    reader: &mut Adapter,
-    line: &[u8],
-    stop: &StopCondition,
-    on_progress: &mut (dyn FnMut(Progress<'_>) + Send),
-) -> Flow {
-    let mut flow = Flow::Continue;
-    for event in reader.line(line) {
-        on_progress(Progress::Event(event));
-        if is_proof(event, stop) {
-            flow = Flow::Enough;
-        }
-    }
-    flow
-}
-
-/// Whether an event proves that a skill was loaded for which we wait.
-fn is_proof(event: &Event, stop: &StopCondition) -> bool {
-    let (StopCondition::AtLoadOf(names), EventKind::SkillLoad(load)) = (stop, &event.kind) else {
-        return false;
-    };
-    load.state == SkillState::Loaded && names.iter().any(|name| names_skill(&load.name, name))
 }

@@ -109,7 +109,7 @@ pub(crate) async fn offering(
     let wanted = Wanted { model, agent, skills };
     let found = wanted.recorded(prober.executor(), cancel).await?;
     if cancel.is_cancelled() {
-        return Err(ProbeError::Cancelled { measured: 0, probes: 0 });
+        return Err(ProbeError::Cancelled);
     }
     match found {
         Found::Captured(request) => {

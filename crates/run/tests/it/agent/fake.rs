@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use skillgauge_format::transcript::{EventKind, Outcome, Reason};
 use skillgauge_run::agent::{
-    BundledSkills, ExecuteError, LocateError, Progress, RunNote, StopCondition, UnknownAgent,
+    BundledSkills, ExecuteError, LocateError, Progress, RunNote, StopCondition, TaskSkill,
+    UnknownAgent,
 };
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::outputs::Change;
@@ -174,6 +175,36 @@ fn a_probe_ends_at_the_first_proof_and_not_at_a_wish() {
             "{agent}"
         );
         assert!(started.elapsed() < Duration::from_mins(1));
+    }
+}
+
+#[test]
+fn a_probe_that_looks_for_loads_together_ends_when_the_agent_does_something_else() {
+    let load = |name: &str| Step::LoadSkill { name: name.into() };
+    let both = ["csv-report".to_owned(), "pdf-forms".to_owned()];
+    for agent in ["claude", "codex", "gemini", "opencode"] {
+        // The second comes after the first; then all are there, and nothing is waited for.
+        let script = AgentScript::new([load("csv-report"), load("pdf-forms"), Step::Hang]);
+        let stage = Stage::with_fake(agent, &script);
+        let folder = stage.path("pdf-forms");
+        let text = "---\nname: pdf-forms\ndescription: Fills forms.\n---\n\n# Fill every field\n";
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join("SKILL.md"), text).unwrap();
+        let mut task = stage.task(agent, "Make a report");
+        task.skills.push(TaskSkill::read(&folder).unwrap());
+        task.stop = StopCondition::AfterLoadsOf(both.to_vec());
+        let run = stage.run(&task);
+        assert_eq!(run.reason(), Reason::StoppedAtProof, "{agent}");
+        assert_eq!(run.transcript.end.skills_loaded, both, "{agent}");
+        // One load, and then other work.
+        let work = Step::Shell("true".into());
+        let stage =
+            Stage::with_fake(agent, &AgentScript::new([load("csv-report"), work, Step::Hang]));
+        let mut task = stage.task(agent, "Make a report");
+        task.stop = StopCondition::AfterLoadsOf(both.to_vec());
+        let run = stage.run(&task);
+        assert_eq!(run.reason(), Reason::StoppedAtProof, "{agent}");
+        assert_eq!(run.transcript.end.skills_loaded, ["csv-report"], "{agent}");
     }
 }
 

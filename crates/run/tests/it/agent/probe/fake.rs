@@ -162,7 +162,7 @@ fn a_measurement_that_is_cancelled_goes_on_later() {
     let cancel = CancellationToken::new();
     let prober = stage.prober(Mode::Off, settings(), Budget::default());
     let ended = Arc::new(Mutex::new(0));
-    let error = block_on(measure(&prober, &measurement, &queries, &cancel, &mut |event| {
+    let cut = block_on(measure(&prober, &measurement, &queries, &cancel, &mut |event| {
         if let ProbeEvent::Ended { .. } = event {
             let mut ended = ended.lock().unwrap();
             *ended += 1;
@@ -171,10 +171,14 @@ fn a_measurement_that_is_cancelled_goes_on_later() {
             }
         }
     }))
-    .unwrap_err();
-    let ProbeError::Cancelled { measured, probes } = error else { panic!("{error}") };
+    .unwrap();
+    let shortfall = cut.shortfall.unwrap();
+    let measured = 12 - shortfall.missing;
     assert!((5..12).contains(&measured), "{measured}");
-    assert_eq!(probes, 12);
+    assert_eq!(shortfall.reason, format!("interrupted after {measured} of 12 probes"));
+    let results = &cut.report.results;
+    let missing: u64 = results.iter().filter_map(|result| result.runs_missing).sum();
+    assert_eq!(missing, shortfall.missing as u64);
     let mut resumed = 0;
     let prober = stage.prober(Mode::Off, settings(), Budget::default());
     let done = block_on(measure(

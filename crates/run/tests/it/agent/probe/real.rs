@@ -109,7 +109,8 @@ fn a_refused_load_is_neither_a_trigger_nor_a_quiet_run_and_the_control_says_so()
             &[("at once", true), ("never", false)],
         )
         .unwrap_err();
-    let ProbeError::Control { observation, .. } = &error else { panic!("{error}") };
+    let ProbeError::Control { result, .. } = &error else { panic!("{error}") };
+    let observation = &result.observation;
     assert_eq!(
         observation.answer("csv-report"),
         Answer::Unmeasured(Outcome::Denied),
