@@ -12,8 +12,11 @@ use super::{OutputArgs, ProbeArgs};
 /// skill. A query that must trigger is asked first: without it a rate of 0 would mean nothing. Your own files and settings
 /// are never touched.
 ///
-/// Exit code 0 when all queries passed, 1 when some failed, 2 for bad input, 3 when the measurement is broken or
-/// incomplete, 130 when it was interrupted: run the same command again to resume.
+/// A query is undecided when runs that errored could turn its verdict: it is in no metric and listed apart.
+///
+/// Exit code 0 when all queries passed, 1 when some failed or `--against` is worse, 2 for bad input, 3 when none failed but
+/// some are undecided or the measurement is broken, 130 when it was interrupted: run the same command again to resume. The
+/// report is written in all cases but bad input.
 #[derive(Args, Debug)]
 pub struct TriggerArgs {
     /// The skill
@@ -43,6 +46,13 @@ pub struct TriggerArgs {
     /// Stop asking a query when its verdict cannot change any more
     #[arg(long)]
     pub early_stop: bool,
+
+    /// Compare with an earlier report of the same skill: better, worse, no difference or undecided
+    ///
+    /// Compares the share of right runs, query by query, with a permutation test. Queries that only one of the reports has
+    /// are listed and left out. Exit code 1 when it got worse.
+    #[arg(long, value_name = "REPORT", conflicts_with = "early_stop")]
+    pub against: Option<PathBuf>,
 
     /// How and where the result is written.
     #[command(flatten)]

@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillgauge_core::output::{trigger_ci, trigger_text};
+use skillgauge_core::statistics::Design;
+use skillgauge_core::text::counted;
+use skillgauge_core::trigger::against::{Earlier, can_show};
 use skillgauge_core::trigger::{LabelledQuery, agreement};
 use skillgauge_core::workspace::Workspace;
+use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::trigger::{TriggerCrowd, TriggerReport, TriggerSummary};
 use skillgauge_format::write;
 use skillgauge_run::probe::{
@@ -29,10 +33,18 @@ type Arm = (&'static str, Measurement);
 
 pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     if args.probe.via == ViaArg::Estimate {
+        if args.against.is_some() {
+            return Err(CommandError::usage(
+                "an estimate can't be compared with a report: nothing is measured",
+                "drop `--against`, or `--via estimate`",
+            ));
+        }
         return super::estimate::run(args, printer);
     }
     let subject = Subject::read(&args.skill, args.description.as_deref())?;
     let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
+    let earlier = args.against.as_deref().map(|file| earlier(file, &subject, &set.queries));
+    let earlier = earlier.transpose()?;
     let session = Session::open(&args.probe.tape)?;
     let count = usize::try_from(args.crowd).unwrap_or(usize::MAX);
     let crowd = Crowd::gather(&args.neighbours, count, &subject.skill.name, session.scratch())
@@ -40,6 +52,9 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let probes = Probes::new(&args.probe, &session, journal_folder(&subject.skill.folder)?);
     let arms = arms(args, &probes, &subject, &crowd)?;
     announce(&arms, set.queries.len(), &probes, printer);
+    if !args.early_stop {
+        printer.say(&what_can_be_shown(earlier.as_ref(), &set.queries, probes.runs()));
+    }
     let work = carry_out(&arms, &set.queries, probes.prober(), &session, printer);
     let (measured, error) = session.block_on(printer, work)?;
     let said = error.as_ref().map(|error| probes.broken(error, printer));
@@ -48,7 +63,11 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     }
     let shortfall = measured.iter().find_map(|(_, measured)| measured.shortfall.as_ref());
     let shortfall = shortfall.map(|shortfall| shortfall.reason.clone());
-    let report = joined(measured, &crowd);
+    let resumed = measured.first().map_or(0, |(_, alone)| alone.resumed);
+    let mut report = joined(measured, &crowd);
+    if let Some(earlier) = earlier.filter(|_| !report.results.is_empty()) {
+        compare(&earlier, resumed, &mut report);
+    }
     write_report(args, &report, printer)?;
     Ok(match (said, shortfall) {
         (Some(code), _) => code,
@@ -57,6 +76,50 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
         }
         (None, shortfall) => verdict(&report, shortfall.is_some()),
     })
+}
+
+/// The report of `--against`, read before anything is paid.
+fn earlier(
+    file: &Path,
+    subject: &Subject,
+    queries: &[LabelledQuery],
+) -> Result<Earlier, CommandError> {
+    let name = file.display().to_string();
+    let hint = "name a report that `skillgauge trigger --out FILE.json` wrote for this skill and these queries";
+    let bytes = fs_err::read(file).map_err(|error| CommandError::usage(error.to_string(), hint))?;
+    Earlier::read(&name, &bytes, &subject.skill.name, queries)
+        .map_err(|error| CommandError::usage(format!("`--against {name}`: {error}"), hint))
+}
+
+/// What the design can show, before it is paid.
+fn what_can_be_shown(earlier: Option<&Earlier>, queries: &[LabelledQuery], runs: u32) -> String {
+    let runs = u64::from(runs);
+    match earlier {
+        Some(earlier) => {
+            let design = earlier.design(queries, runs);
+            can_show(design, &counted(design.cases, "shared query", "shared queries"))
+        }
+        None => {
+            let design = Design::new(queries.len(), usize::try_from(runs).unwrap_or(usize::MAX));
+            can_show(design, &counted(queries.len(), "query", "queries"))
+        }
+    }
+}
+
+fn compare(earlier: &Earlier, resumed: usize, report: &mut TriggerReport) {
+    let found = earlier.compare(report);
+    let mut warnings = earlier.confounders(report);
+    if resumed > 0 && found.description == report.description {
+        warnings.push(format!(
+            "the description is that of {}, and {resumed} runs are from an earlier call: they may be the same runs; \
+             measure anew with `--fresh`",
+            earlier.file
+        ));
+    }
+    if !warnings.is_empty() {
+        report.warnings.get_or_insert_default().extend(warnings);
+    }
+    report.against = Some(found);
 }
 
 fn arms(
@@ -134,7 +197,7 @@ async fn carry_out(
             }
             Err(error) => {
                 let report = measurement.unmeasured(&error);
-                all.push((*name, Measured { report, shortfall: None }));
+                all.push((*name, Measured { report, shortfall: None, resumed: 0 }));
                 return (all, Some(error));
             }
         }
@@ -162,7 +225,9 @@ fn write_report(
 fn verdict(report: &TriggerReport, is_short: bool) -> ExitCode {
     let crowd = report.crowd.as_ref().map(|crowd| &crowd.summary);
     let sum = |of: fn(&TriggerSummary) -> u64| of(&report.summary) + crowd.map_or(0, of);
-    if sum(|summary| summary.failed) > 0 {
+    let is_worse =
+        (report.against.as_ref()).is_some_and(|found| found.verdict == DifferenceVerdict::Worse);
+    if is_worse || sum(|summary| summary.failed) > 0 {
         ExitCode::Failure
     } else if is_short || sum(|summary| summary.undecided) > 0 {
         ExitCode::Incomplete

@@ -41,6 +41,7 @@ mod shard;
 mod standing;
 mod transcript;
 mod trigger;
+mod trigger_against;
 mod trigger_undecided;
 mod tune;
 mod typed_files;

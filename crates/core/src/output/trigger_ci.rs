@@ -5,11 +5,15 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::trigger::{QueryResult, QueryVerdict, TriggerMeasurement, TriggerReport};
+use skillgauge_format::evals::DifferenceVerdict;
+use skillgauge_format::trigger::{
+    QueryResult, QueryVerdict, TriggerComparison, TriggerMeasurement, TriggerReport,
+};
 
 use super::github::{Part, escape as escape_command};
 use super::junit::attribute;
 use crate::text::plural;
+use crate::trigger::against;
 
 fn message(result: &QueryResult) -> String {
     let completed = result.completed();
@@ -48,6 +52,9 @@ pub fn render_junit(report: &TriggerReport) -> String {
     if let Some(crowd) = &report.crowd {
         let name = format!("{} in a crowd", report.skill_name);
         suite(&name, &crowd.results, Some(&crowd.measurement), &mut out);
+    }
+    if let Some(found) = &report.against {
+        comparison(&report.skill_name, found, &mut out);
     }
     out.push_str("</testsuites>\n");
     out
@@ -100,6 +107,31 @@ fn suite(
     out.push_str("  </testsuite>\n");
 }
 
+/// The comparison as a test case of its own: it fails when the skill got worse.
+fn comparison(skill: &str, found: &TriggerComparison, out: &mut String) {
+    let name = attribute(&format!("{skill} against {}", found.report));
+    let is_worse = found.verdict == DifferenceVerdict::Worse;
+    push(
+        out,
+        format_args!(
+            "  <testsuite name=\"{name}\" tests=\"1\" failures=\"{}\" errors=\"0\">\n",
+            u8::from(is_worse)
+        ),
+    );
+    let words = against::sentence(found);
+    let case = format!("    <testcase classname=\"{name}\" name=\"{}\"", found.verdict);
+    if is_worse {
+        unhappy(&case, "failure", "worse", &words, out);
+    } else {
+        let words = attribute(&words);
+        push(
+            out,
+            format_args!("{case}>\n      <system-out>{words}</system-out>\n    </testcase>\n"),
+        );
+    }
+    out.push_str("  </testsuite>\n");
+}
+
 fn unhappy(case: &str, element: &str, kind: &str, words: &str, out: &mut String) {
     let words = attribute(words);
     push(
@@ -136,6 +168,13 @@ pub fn render_github(report: &TriggerReport, file: &str) -> String {
             QueryVerdict::Undecided => "warning",
         };
         say(level, &format!("{:?}{place}: {}", result.query, message(result)));
+    }
+    if let Some(found) = &report.against {
+        let level = match found.verdict {
+            DifferenceVerdict::Worse => "error",
+            _ => "notice",
+        };
+        say(level, &against::sentence(found));
     }
     let summary = &report.summary;
     escape_command(

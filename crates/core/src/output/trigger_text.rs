@@ -10,8 +10,8 @@ use skillgauge_format::trigger::{
     TriggerMetrics, TriggerReport, TriggerSummary, Via, ViaDetail,
 };
 
-use crate::text::printable;
-use crate::text::{plural, shorten};
+use crate::text::{plural, printable, shorten};
+use crate::trigger::against;
 
 const QUERY: usize = 72;
 
@@ -26,6 +26,12 @@ pub fn render_text(report: &TriggerReport) -> String {
         queries(report, &mut out);
         if let Some(metrics) = &report.metrics {
             let _ = writeln!(out, "\n{}", metrics_line(metrics));
+        }
+    }
+    if let Some(found) = &report.against {
+        let _ = writeln!(out, "{}", against::sentence(found));
+        for line in against::left_out(found) {
+            let _ = writeln!(out, "  {line}");
         }
     }
     crowd(report, &mut out);

@@ -23,7 +23,7 @@ pub use power::{Design, POWER, resolvable_beyond};
 pub use rate::{pass_all_k, pass_at_k, wilson, wilson_of_mean};
 pub use sequential::{DECISIVE, PairTally};
 pub use spread::{Spread, bootstrap_interval, mean_interval};
-pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, judge};
+pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, conclude, judge};
 pub use within::{
     CaseRuns, Tail, WithinCases, cluster_interval, permutation_test, smallest_p_value,
 };

@@ -27,15 +27,25 @@ pub fn judge(difference: Option<&PairedDifference>) -> DifferenceVerdict {
     let Some(difference) = difference.filter(|difference| difference.cases >= FEWEST_CASES) else {
         return DifferenceVerdict::Undecided;
     };
-    if difference.p_value <= SIGNIFICANCE {
-        return if difference.mean > 0.0 {
-            DifferenceVerdict::Better
-        } else {
-            DifferenceVerdict::Worse
-        };
+    let point = Interval { low: difference.mean, high: difference.mean };
+    let interval = Some(difference.interval.unwrap_or(point));
+    conclude(difference.p_value, difference.mean, interval, EQUIVALENCE_MARGIN)
+}
+
+/// Rules 2 to 4 for any test.
+pub fn conclude(
+    p_value: f64,
+    mean: f64,
+    interval: Option<Interval>,
+    margin: f64,
+) -> DifferenceVerdict {
+    if p_value <= SIGNIFICANCE && mean != 0.0 {
+        return if mean > 0.0 { DifferenceVerdict::Better } else { DifferenceVerdict::Worse };
     }
-    let Interval { low, high } =
-        difference.interval.unwrap_or(Interval { low: difference.mean, high: difference.mean });
-    let ruled_out = low >= -EQUIVALENCE_MARGIN && high <= EQUIVALENCE_MARGIN;
-    if ruled_out { DifferenceVerdict::NoDifference } else { DifferenceVerdict::Undecided }
+    match interval {
+        Some(Interval { low, high }) if low >= -margin && high <= margin => {
+            DifferenceVerdict::NoDifference
+        }
+        _ => DifferenceVerdict::Undecided,
+    }
 }

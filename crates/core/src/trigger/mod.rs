@@ -6,10 +6,11 @@
 //!
 //! [`QuerySet`] is a trigger set that is worth spending money on, an [`Observation`] what one probe saw, [`Tally`] what the
 //! probes of a query come to, and [`assemble`] makes the report of it all. [`listing`] models which descriptions an agent
-//! shows at all, [`crowd`] makes up neighbours, [`agreement`] compares two ways of probing.
+//! shows at all, [`crowd`] makes up neighbours, [`agreement`] compares two ways of probing, [`against`] two reports.
 //!
 //! Invariant: an observation that measured nothing is never a "did not trigger".
 
+pub mod against;
 pub mod agreement;
 mod control;
 pub mod crowd;

@@ -1,5 +1,6 @@
 //! The files of seed 001: does a skill trigger for the right queries, and how its description was improved.
 
+mod against;
 mod behaviour;
 mod estimate;
 mod history;
@@ -10,6 +11,7 @@ mod report;
 mod route;
 mod set;
 
+pub use against::{LeftOutQuery, LeftOutReason, TriggerComparison};
 pub use behaviour::{BehaviourGrading, Dimensions, ScoredDimension};
 pub use estimate::{
     EstimateMethod, EstimateSummary, QueryEstimate, TriggerEstimate, TriggerEstimateFormat,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::against::TriggerComparison;
 use super::measurement::{TriggerCalibration, TriggerCrowd, TriggerListing};
 use super::measurement::{TriggerMeasurement, TriggerMetrics};
 use crate::json::Number;
@@ -37,6 +38,9 @@ pub struct TriggerReport {
     /// How well another way of probing agrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<TriggerCalibration>,
+    /// How it compares with an earlier report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<TriggerComparison>,
     /// What somebody who reads the rates should know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,

@@ -82,6 +82,8 @@ pub struct Measured {
     pub report: TriggerReport,
     /// Why it is not all that was asked for, if it is not.
     pub shortfall: Option<Shortfall>,
+    /// Probes that an earlier call had made.
+    pub resumed: usize,
 }
 
 /// Why a measurement is not all that was asked for: a limit, or an account that is used up.
@@ -150,6 +152,9 @@ pub async fn measure(
     let journal = journal.transpose()?;
     let control = control(prober, &control_spec, skill, journal.as_ref(), cancel, on_event).await?;
     let total = specs.len();
+    let is_known =
+        |spec: &&ProbeSpec| journal.as_ref().is_some_and(|it| it.known(&spec.id).is_some());
+    let resumed = specs.iter().filter(is_known).count();
     let gate = match measurement.early_stop {
         EarlyStop::On => Some(Arc::new(Gate::new(measurement, queries))),
         EarlyStop::Off => None,
@@ -184,7 +189,7 @@ pub async fn measure(
     let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref());
     report.listing = Some(listing);
     tell_offer(&mut report, installed.offering.as_ref());
-    Ok(Measured { report, shortfall })
+    Ok(Measured { report, shortfall, resumed })
 }
 
 /// Skills that are installed together, and who is asked.

@@ -6,7 +6,8 @@ use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::statistics::wilson;
 use skillgauge_core::text::counted;
-use skillgauge_format::trigger::{QueryResult, QueryVerdict, TriggerReport};
+use skillgauge_core::trigger::against;
+use skillgauge_format::trigger::{QueryResult, QueryVerdict, TriggerComparison, TriggerReport};
 
 use super::chart::{Mark, Shape};
 use super::table::{Align, Cell, Table, Tone};
@@ -18,6 +19,7 @@ struct ReportView {
     file: String,
     sentence: String,
     via: Option<String>,
+    against: Vec<String>,
     warnings: Vec<String>,
     description: String,
     confusion: Table,
@@ -112,11 +114,19 @@ fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
         file: file.to_owned(),
         sentence,
         via,
+        against: report.against.iter().flat_map(comparison).collect(),
         warnings: report.warnings.clone().unwrap_or_default(),
         description: report.description.clone(),
         confusion: confusion(index, report),
         queries: table.finish(),
     }
+}
+
+/// How the report compares with an earlier one, and what could not be compared.
+fn comparison(found: &TriggerComparison) -> Vec<String> {
+    let mut lines = vec![against::sentence(found)];
+    lines.extend(against::left_out(found));
+    lines
 }
 
 /// Who took the query instead, or as well.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use skillgauge_format::transcript::{Event, EventKind, SkillState, names_skill};
+use skillgauge_format::transcript::{Event, EventKind, SkillState, ToolCallId, names_skill};
 
 use super::super::adapter::Adapter;
 use super::super::task::StopCondition;
@@ -14,11 +14,13 @@ pub(super) struct StopWatch<'s> {
     stop: &'s StopCondition,
     /// The places of the skills that were loaded.
     loaded: HashSet<usize>,
+    /// The calls that ask for a skill. A stream may name the skill before it reports the call.
+    asks: HashSet<ToolCallId>,
 }
 
 impl<'s> StopWatch<'s> {
     pub(super) fn new(stop: &'s StopCondition) -> Self {
-        Self { stop, loaded: HashSet::new() }
+        Self { stop, loaded: HashSet::new(), asks: HashSet::new() }
     }
 
     /// Hands a line on, and says whether it was the last that matters.
@@ -38,7 +40,7 @@ impl<'s> StopWatch<'s> {
             StopCondition::AtEnd => false,
             StopCondition::AtLoadOf(_) => !self.loaded.is_empty(),
             StopCondition::AfterLoadsOf(names) => {
-                self.loaded.len() == names.len() || (was_loaded && is_other_work(events))
+                self.loaded.len() == names.len() || (was_loaded && self.is_other_work(events))
             }
         };
         if is_enough { Flow::Enough } else { Flow::Continue }
@@ -46,6 +48,7 @@ impl<'s> StopWatch<'s> {
 
     fn hear(&mut self, event: &Event) {
         let EventKind::SkillLoad(load) = &event.kind else { return };
+        self.asks.extend(load.call.clone());
         if load.state == SkillState::Loaded {
             let named = self.stop.watched().iter().enumerate();
             self.loaded.extend(
@@ -53,11 +56,10 @@ impl<'s> StopWatch<'s> {
             );
         }
     }
-}
 
-/// Whether a line has a tool call that asks for no skill. An adapter says of a call in the same line whether it does.
-fn is_other_work(events: &[Event]) -> bool {
-    let is_call = |event: &&Event| matches!(event.kind, EventKind::ToolCall(_));
-    let is_load = |event: &Event| matches!(event.kind, EventKind::SkillLoad(_));
-    events.iter().any(|event| is_call(&event)) && !events.iter().any(is_load)
+    /// Whether a line has a tool call that asks for no skill. No adapter reports a call before it knows that.
+    fn is_other_work(&self, events: &[Event]) -> bool {
+        let is_other = |event: &Event| matches!(&event.kind, EventKind::ToolCall(call) if !self.asks.contains(&call.id));
+        events.iter().any(is_other)
+    }
 }
