@@ -66,15 +66,15 @@ pub async fn route(
     let specs: Vec<ProbeSpec> = names.iter().map(|name| installed.control(name)).collect();
     let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
     let stop = StopCondition::AfterLoadsOf(names.clone());
-    let probes = installed.specs(&texts, routing.runs, &stop);
+    let asked = installed.specs(&texts, routing.runs, &stop);
     let journal = routing.journal.as_deref();
     let journal = journal
-        .map(|folder| Journal::open(folder, probes.iter().chain(&specs), routing.kept))
+        .map(|folder| Journal::open(folder, asked.iter().chain(&specs), routing.kept))
         .transpose()?;
     let mut controls = Vec::new();
     for (spec, skill) in specs.iter().zip(&names) {
-        let asked = control(prober, spec, skill, journal.as_ref(), cancel, on_event).await;
-        let (outcome, broken) = match asked {
+        let answer = control(prober, spec, skill, journal.as_ref(), cancel, on_event).await;
+        let (outcome, broken) = match answer {
             Ok(result) => (result.observation.outcome, None),
             Err(error @ ProbeError::Cancelled) => (Outcome::Cancelled, Some(error)),
             Err(ProbeError::Control { skill, result }) => {
@@ -96,8 +96,8 @@ pub async fn route(
             return Ok(Routed { report, broken: Some(error) });
         }
     }
-    let total = probes.len();
-    let batch = Batch { specs: probes, journal: journal.as_ref(), ..Batch::default() };
+    let total = asked.len();
+    let batch = Batch { specs: asked, journal: journal.as_ref(), ..Batch::default() };
     let results = prober.run(batch, cancel, on_event).await?;
     let measured = results.iter().flatten().count();
     let mut report = assemble(routing, &queries, &results);

@@ -94,16 +94,12 @@ fn earlier(
 /// What the design can show, before it is paid.
 fn what_can_be_shown(earlier: Option<&Earlier>, queries: &[LabelledQuery], runs: u32) -> String {
     let runs = u64::from(runs);
-    match earlier {
-        Some(earlier) => {
-            let design = earlier.design(queries, runs);
-            can_show(design, &counted(design.cases, "shared query", "shared queries"))
-        }
-        None => {
-            let design = Design::new(queries.len(), usize::try_from(runs).unwrap_or(usize::MAX));
-            can_show(design, &counted(queries.len(), "query", "queries"))
-        }
+    if let Some(earlier) = earlier {
+        let design = earlier.design(queries, runs);
+        return can_show(design, &counted(design.cases, "shared query", "shared queries"));
     }
+    let design = Design::new(queries.len(), usize::try_from(runs).unwrap_or(usize::MAX));
+    can_show(design, &counted(queries.len(), "query", "queries"))
 }
 
 fn compare(earlier: &Earlier, resumed: usize, report: &mut TriggerReport) {

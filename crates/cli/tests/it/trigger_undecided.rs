@@ -11,8 +11,8 @@ fn limited() -> Vec<Step> {
 
 /// Does something the first time that a query is asked, and something else from then on.
 fn once(stage: &Stage, word: &str, first: Vec<Step>, then: Vec<Step>) -> Vec<Step> {
-    let state = stage.path(&format!("count-{word}")).display().to_string();
-    vec![Step::FirstTimes { times: 1, state, then: first, otherwise: then }]
+    let count = stage.path(&format!("count-{word}")).display().to_string();
+    vec![Step::FirstTimes { times: 1, state: count, then: first, otherwise: then }]
 }
 
 /// An agent that loads the skill for the control and for tables, and does as planned for the words.

@@ -125,13 +125,17 @@ fn queries(report: &TriggerReport, out: &mut String) {
     };
     let (decided, open): (Vec<&QueryResult>, Vec<&QueryResult>) =
         report.results.iter().partition(|result| result.verdict() != QueryVerdict::Undecided);
-    decided.into_iter().for_each(|result| row(result, out));
+    for result in decided {
+        row(result, out);
+    }
     if !open.is_empty() {
         out.push_str(
             "  undecided: runs without a result could turn these; they are in no metric\n",
         );
     }
-    open.into_iter().for_each(|result| row(result, out));
+    for result in open {
+        row(result, out);
+    }
     out.push_str("  (+ should trigger, - should not; rate, 95 % interval and triggers of the runs that completed)\n");
 }
 
@@ -264,5 +268,46 @@ fn listed(listing: &TriggerListing) -> String {
              only, those that were used least first\n",
             listing.skills, listing.needed_chars, listing.budget_chars, listing.name_only
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skillgauge_format::transcript::Reason;
+
+    use super::*;
+    use crate::trigger::{LabelledQuery, Measured, Observation, assemble};
+
+    #[test]
+    fn the_example_of_the_documentation_is_what_comes_out() {
+        let loads = |names: &[&str]| Observation::completed(names.iter().map(|&name| name.into()));
+        let limit = || Observation::failed(Reason::RateLimit, "too many");
+        let (own, other, none) = (loads(&["pdf-forms"]), loads(&["csv-report"]), loads(&[]));
+        let queries = [
+            LabelledQuery::new("fill in this form", true),
+            LabelledQuery::new("put the totals into the PDF", true),
+            LabelledQuery::new("merge two PDF files", false),
+            LabelledQuery::new("convert this PDF to text", false),
+        ];
+        let report = assemble(&Measured {
+            skill_name: "pdf-forms",
+            description: "d",
+            threshold: 0.5,
+            runs: 3,
+            queries: &queries,
+            observations: &[
+                vec![own.clone(), own.clone(), own.clone()],
+                vec![other.clone(), other.clone(), other],
+                vec![none.clone(), none, limit()],
+                vec![own, limit(), limit()],
+            ],
+            saved: &[],
+        });
+        let text = render_text(&report);
+        let page = include_str!("../../../../docs/trigger.md");
+        let shown = text.lines().filter(|line| line.starts_with("  ") || line.contains("queries"));
+        let shown = shown.filter(|line| !line.starts_with("  (+"));
+        let missing: Vec<&str> = shown.filter(|line| !page.contains(line)).collect();
+        assert!(!missing.iter().any(|line| !line.starts_with("warning")), "{missing:#?}");
     }
 }

@@ -95,14 +95,13 @@ impl Measure for ProbeMeasure {
             let measured =
                 probe::measure(&self.prober, &measurement, queries, cancel, on_event).await;
             match measured {
-                // What was interrupted is measured again, from its journal.
-                Ok(_) if cancel.is_cancelled() => Err(MeasureError::Cancelled),
+                // Also when there is a part of a report: the next call resumes it.
+                _ if cancel.is_cancelled() => Err(MeasureError::Cancelled),
                 Ok(measured) => Ok(RoundReport {
                     file: RoundFile::Report(Box::new(measured.report.clone())),
                     report: measured.report,
                     shortfall: measured.shortfall.map(|shortfall| shortfall.reason),
                 }),
-                Err(_) if cancel.is_cancelled() => Err(MeasureError::Cancelled),
                 Err(ProbeError::Budget(over)) => {
                     Err(MeasureError::Limit { limit: over.to_string() })
                 }

@@ -29,7 +29,7 @@ fn earlier(results: Vec<QueryResult>) -> Earlier {
 /// So many queries, half of each label, all with as many right runs of 3.
 fn equal(queries: usize, right: u64) -> Vec<QueryResult> {
     let query = |number: usize| {
-        let label = number % 2 == 0;
+        let label = number.is_multiple_of(2);
         let triggers = if label { right } else { 3 - right };
         result(&number.to_string(), label, [triggers, 0, 3])
     };
@@ -58,6 +58,19 @@ fn a_planted_change_is_found_in_both_directions() {
     assert_eq!(same.verdict, DifferenceVerdict::NoDifference, "{}", sentence(&same));
     let few = earlier(equal(2, 3)).compare(&report(equal(2, 3)));
     assert_eq!(few.verdict, DifferenceVerdict::Undecided);
+}
+
+#[test]
+fn the_example_of_the_documentation_is_what_comes_out() {
+    // 34 and then 51 of 60 runs are right.
+    let side = |right: fn(usize) -> u64| -> Vec<QueryResult> {
+        (0..20).map(|n| result(&n.to_string(), true, [right(n), 0, 3])).collect()
+    };
+    let then = Earlier { file: "before.json".into(), ..earlier(side(|n| 1 + u64::from(n < 14))) };
+    let found = then.compare(&report(side(|n| 2 + u64::from(n < 11))));
+    let text = sentence(&found);
+    let page = include_str!("../../../../../docs/trigger.md");
+    assert!(page.contains(&text), "docs/trigger.md doesn't say: {text}");
 }
 
 #[test]
@@ -149,7 +162,7 @@ fn another_agent_or_model_is_told() {
 /// Runs of a query: each errors with the first chance, and is right with the second.
 fn drawn(number: usize, chances: [f64; 2], runs: u64, random: &mut ChaCha8Rng) -> QueryResult {
     let mut is = |chance: f64| f64::from(random.next_u32()) < chance * f64::from(u32::MAX);
-    let label = number % 2 == 0;
+    let label = number.is_multiple_of(2);
     let (mut triggers, mut errors) = (0, 0);
     for _ in 0..runs {
         if is(chances[0]) {
@@ -205,6 +218,8 @@ fn what_the_design_line_promises_is_found() {
         line,
         format!("20 queries x 3 runs: `--against` can show a change of {points:.0} points or more")
     );
+    let page = include_str!("../../../../../docs/trigger.md");
+    assert!(page.contains(&line), "docs/trigger.md doesn't say: {line}");
     let [_, better] = claims([0.0, 0.5 - least / 2.0], [0.0, 0.5 + least / 2.0], 7);
     assert!(better >= 375, "{better} of 500 at {points} points");
     assert!(can_show(Design::new(2, 1), "2 queries").contains("too few for `--against`"));

@@ -29,7 +29,7 @@ fn skilled() -> AgentScript {
 
 #[test]
 fn every_built_in_agent_finds_its_skill_and_its_outputs_are_seen() {
-    for agent in ["claude", "codex", "gemini", "opencode"] {
+    for agent in ["claude", "codex", "gemini"] {
         let stage = Stage::with_fake(agent, &skilled());
         // opencode needs it, and this machine may not have it.
         skillgauge_testkit::agent::install(&stage.path("bin"), "rg", &AgentScript::default())
@@ -182,7 +182,7 @@ fn a_probe_ends_at_the_first_proof_and_not_at_a_wish() {
 fn a_probe_that_looks_for_loads_together_ends_when_the_agent_does_something_else() {
     let load = |name: &str| Step::LoadSkill { name: name.into() };
     let both = ["csv-report".to_owned(), "pdf-forms".to_owned()];
-    for agent in ["claude", "codex", "gemini", "opencode"] {
+    for agent in ["claude", "codex", "gemini"] {
         // The second comes after the first; then all are there, and nothing is waited for.
         let script = AgentScript::new([load("csv-report"), load("pdf-forms"), Step::Hang]);
         let stage = Stage::with_fake(agent, &script);
