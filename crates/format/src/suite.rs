@@ -8,7 +8,10 @@ use std::borrow::Cow;
 
 use crate::cases::{CasesSuite, Criterion, SuiteCase};
 use crate::dialect::{self, Dialect};
-use crate::evals::{Eval, EvalConfig, EvalsSuite, QualityRubric, StructuralExpectation};
+use crate::evals::{
+    Eval, EvalConfig, EvalsSuite, PrimaryOutcome, QualityRubric, StructuralExpectation,
+};
+use crate::json::Number;
 use crate::kind::Kind;
 use crate::part::Statement;
 use crate::problem::{At, ExpectedKind, MeaningIssue, Report};
@@ -28,7 +31,7 @@ enum SuiteFile {
 }
 
 /// How a suite is run, defaults filled in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SuiteConfig<'s> {
     /// How often each case is run in each configuration.
     pub runs_per_eval: u64,
@@ -38,6 +41,10 @@ pub struct SuiteConfig<'s> {
     pub judge_model: Option<&'s str>,
     /// Whether each case is also run without the skill.
     pub baseline_comparison: bool,
+    /// The outcome that decides, if the suite names one.
+    pub primary_outcome: Option<PrimaryOutcome>,
+    /// The margin below which a difference does not matter, if the suite names one.
+    pub margin: Option<f64>,
 }
 
 impl Default for SuiteConfig<'_> {
@@ -47,6 +54,8 @@ impl Default for SuiteConfig<'_> {
             structural_gate: true,
             judge_model: None,
             baseline_comparison: true,
+            primary_outcome: None,
+            margin: None,
         }
     }
 }
@@ -93,9 +102,11 @@ impl Suite {
     /// How the suite is run.
     pub fn config(&self) -> SuiteConfig<'_> {
         let default = SuiteConfig::default();
-        let SuiteFile::Evals(EvalsSuite { eval_config: Some(config), .. }) = &self.file else {
-            return default;
+        let config = match &self.file {
+            SuiteFile::Cases(suite) => &suite.eval_config,
+            SuiteFile::Evals(suite) => &suite.eval_config,
         };
+        let Some(config) = config else { return default };
         let EvalConfig { runs_per_eval, structural_gate, judge_model, baseline_comparison, .. } =
             config;
         SuiteConfig {
@@ -103,6 +114,22 @@ impl Suite {
             structural_gate: structural_gate.unwrap_or(default.structural_gate),
             judge_model: judge_model.as_deref(),
             baseline_comparison: baseline_comparison.unwrap_or(default.baseline_comparison),
+            primary_outcome: config.primary_outcome,
+            margin: config.margin.map(Number::as_f64),
+        }
+    }
+
+    /// The outcomes that its runs have, the default first.
+    pub fn outcomes(&self) -> &'static [PrimaryOutcome] {
+        use PrimaryOutcome::{
+            OverallEfficiency, OverallScore, PassRate, Preference, RequiredScore, RubricNormalized,
+        };
+        match &self.file {
+            SuiteFile::Cases(_) => &[OverallScore, PassRate, RequiredScore, Preference],
+            SuiteFile::Evals(suite) if suite.evals.iter().any(|it| it.quality_rubric.is_some()) => {
+                &[OverallEfficiency, PassRate, RubricNormalized, Preference]
+            }
+            SuiteFile::Evals(_) => &[PassRate, Preference],
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::outcome::OutcomeArgs;
 use super::{OutputArgs, RunFormat};
 
 /// Aggregate the graded runs of an iteration, with intervals and a verdict
@@ -15,6 +16,10 @@ pub struct BenchArgs {
     #[arg(value_name = "ITERATION", default_value = ".")]
     pub iteration: PathBuf,
 
+    /// What decides.
+    #[command(flatten)]
+    pub outcome: OutcomeArgs,
+
     /// How and where the result is written.
     #[command(flatten)]
     pub output: OutputArgs<RunFormat>,
@@ -27,7 +32,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "PATH")]
     pub skill_path: Option<String>,
 
-    /// The seed of the permutation test
-    #[arg(long, value_name = "N", default_value_t = skillgauge_core::statistics::DEFAULT_SEED)]
-    pub seed: u64,
+    /// The seed of the permutation test; that of the iteration if absent
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
 }

@@ -12,6 +12,7 @@ mod improve;
 mod lint_evals;
 mod measure;
 mod merge;
+mod outcome;
 mod output;
 mod package;
 mod probe;
@@ -43,6 +44,7 @@ pub use lint_evals::{LintEvalsArgs, LintFormat};
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
+pub use outcome::OutcomeArgs;
 pub(crate) use output::write_file;
 pub use output::{Format, OutputArgs, PageFormat, PlainFormat};
 pub use package::PackageArgs;
@@ -102,7 +104,7 @@ pub enum Command {
     Trigger(TriggerArgs),
     Route(RouteArgs),
     #[command(alias = "test", alias = "eval")]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     Check(CheckArgs),
     Grade(GradeArgs),
     Bench(BenchArgs),

@@ -8,6 +8,7 @@ use skillgauge_run::iteration::BaselineChoice;
 
 use super::fleet::FleetRunArgs;
 use super::measure::{AgentArgs, BudgetArgs, TapeArgs};
+use super::outcome::OutcomeArgs;
 use super::output::OutputArgs;
 
 /// Run a suite with and without a skill: execute, check, grade, aggregate
@@ -34,8 +35,12 @@ pub struct RunArgs {
     /// How often each case is run in each configuration
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub runs: Option<u64>,
-    /// What the skill is compared with: none, without (the skill absent), old=VERSION, or old: the version before the one
-    /// that the skill is, or the current version when the skill was changed since it was stored
+    /// When to stop.
+    #[command(flatten)]
+    pub until: UntilArgs,
+    /// What the skill is compared with: none, without (the skill absent), old=VERSION, old (the version before the one
+    /// that the skill is, or the current version when the skill was changed since it was stored), or same (the skill
+    /// again, which shows the noise of suite, agent and judge)
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<BaselineChoice>,
     /// Take the baseline's runs over from an earlier iteration; refused when anything differs
@@ -65,6 +70,9 @@ pub struct RunArgs {
     /// The seed of everything that is drawn
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// What decides.
+    #[command(flatten)]
+    pub outcome: OutcomeArgs,
     /// How and where the result is written.
     #[command(flatten)]
     pub output: OutputArgs<RunFormat>,
@@ -80,6 +88,17 @@ pub struct RunArgs {
     /// On which machines.
     #[command(flatten)]
     pub fleet: FleetRunArgs,
+}
+
+/// When to stop.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct UntilArgs {
+    /// Stop as soon as the pairs of runs decide, or can't decide any more; with --shard every part runs its whole share
+    #[arg(long, conflicts_with = "runs")]
+    pub until_decided: bool,
+    /// The most runs that --until-decided makes in all; 15 of each case in each configuration if absent
+    #[arg(long, value_name = "N", requires = "until_decided", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub max_runs: Option<u64>,
 }
 
 /// What the measuring of one version takes over from a command that measures versions; the rest is as `run` has it.
@@ -118,6 +137,8 @@ impl RunArgs {
             workspace: None,
             cases: run.cases.to_vec(),
             runs: run.runs,
+            until: UntilArgs::default(),
+            outcome: OutcomeArgs::default(),
             baseline: Some(BaselineChoice::None),
             baseline_from: None,
             judge: run.judge.map(str::to_owned),

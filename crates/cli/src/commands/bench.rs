@@ -7,7 +7,7 @@ use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
 
 use super::Outcome;
-use crate::args::{BenchArgs, RunFormat};
+use crate::args::{BenchArgs, OutcomeArgs, RunFormat};
 use crate::error::CommandError;
 use crate::{ExitCode, Printer, keep};
 
@@ -17,9 +17,12 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         skill_path: args.skill_path.clone(),
         timestamp: Some(skillgauge_run::now()),
         seed: args.seed,
+        primary: args.outcome.primary,
+        margin: args.outcome.margin,
         ..Settings::default()
     };
     let _lock = lock(&args.iteration)?;
+    keep_choice(&args.iteration, &args.outcome)?;
     let (aggregate, written) = benchmark::write(&args.iteration, &settings)?;
     args.output.write(printer, |format| shown(&aggregate, format, printer))?;
     for path in written {
@@ -51,6 +54,20 @@ fn lock(path: &Path) -> Result<Option<WorkspaceLock>, CommandError> {
     let workspace = iteration.root().parent().filter(|_| iteration.record_file().is_file());
     let Some(workspace) = workspace else { return Ok(None) };
     Ok(Some(Workspace::at(workspace).lock(&keep::holder())?))
+}
+
+/// Writes what decides into the record of an iteration of ours, so that report, viewer and history say the same. Other
+/// tools' iterations have it in their benchmark.json.
+fn keep_choice(path: &Path, chosen: &OutcomeArgs) -> Result<(), CommandError> {
+    let iteration = Iteration::at(benchmark::find_iteration(path)?);
+    let is_chosen = chosen.primary.is_some() || chosen.margin.is_some();
+    if !is_chosen || !iteration.record_file().is_file() {
+        return Ok(());
+    }
+    let mut record = iteration.record()?;
+    record.primary_outcome = chosen.primary.or(record.primary_outcome);
+    record.margin = chosen.margin.map(Into::into).or(record.margin);
+    Ok(iteration.write_record(&record)?)
 }
 
 fn shown(

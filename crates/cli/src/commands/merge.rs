@@ -55,7 +55,6 @@ pub(crate) fn run(args: &MergeArgs, printer: &Printer) -> Outcome {
         skill_path: Some(merged.record.skill_path.clone()),
         analyzer_model: merged.record.judge.clone(),
         timestamp: Some(now),
-        seed: merged.record.seed,
         ..Settings::default()
     };
     let (aggregate, _) = benchmark::write(target.root(), &settings)

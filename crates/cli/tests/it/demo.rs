@@ -13,7 +13,7 @@ fn the_demo_shows_the_whole_way_and_says_what_is_scripted() {
     for said in [
         "scripted: no model, no key, no network",
         "$ skillgauge validate skillgauge-demo/release-notes",
-        "with_skill against without_skill: better",
+        "Better on these 6 cases: overall efficiency +57 points",
         "estimate",
         "skillgauge doctor",
     ] {

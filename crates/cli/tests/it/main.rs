@@ -30,6 +30,7 @@ mod report;
 mod route;
 mod run;
 mod run_cases;
+mod run_decided;
 mod run_files;
 mod run_judge;
 mod run_killed;

@@ -34,7 +34,7 @@ fn without_a_judge_a_closed_gate_makes_no_difference_out_of_nothing() {
         assert_eq!(*summary, expected, "{arm}: {shown}");
     }
     let benchmark = json(&project, "s-workspace/iteration-1/benchmark.json");
-    assert_eq!(benchmark["statistics"]["differences"][0]["difference"], 0.0, "{shown}");
+    assert_eq!(benchmark["verdict"]["on_suite"]["difference"], 0.0, "{shown}");
     assert_eq!(benchmark["run_summary"]["delta"]["pass_rate"], "+0.00");
     assert!(!shown.contains("stopped by the gate"), "nobody was there to be stopped: {shown}");
 }
@@ -84,7 +84,8 @@ fn a_rate_that_one_arm_rounds_is_no_difference() {
     by_hand(&project, [true, true, false], &summary(0.67), &summary(0.6667));
     project.output(&["bench", "hand"]);
     let found = &json(&project, "hand/benchmark.json")["statistics"]["differences"][0];
-    assert_eq!((&found["difference"], &found["wins"]), (&json!(0.0), &json!(0)), "{found:#}");
+    let difference = &found["verdict"]["on_suite"]["difference"];
+    assert_eq!((difference, &found["wins"]), (&json!(0.0), &json!(0)), "{found:#}");
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn a_summary_that_contradicts_its_expectations_does_not_count() {
     let shown = project.shown(&bench);
     assert!(shown.contains("the summary says that 3 of 3 passed"), "{shown}");
     let benchmark = json(&project, "hand/benchmark.json");
-    assert_eq!(benchmark["statistics"]["differences"][0]["difference"], 0.0, "{shown}");
+    assert_eq!(benchmark["verdict"]["on_suite"]["difference"], 0.0, "{shown}");
     assert!(
         benchmark["runs"]
             .as_array()

@@ -54,6 +54,16 @@ impl Aggregate {
             out,
             "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">"
         );
+        // The answer of each comparison: no test of its own, since a worse verdict is told by the exit code.
+        let conclusions = self.conclusions();
+        if !conclusions.is_empty() {
+            out.push_str("    <properties>\n");
+            for note in conclusions {
+                let value = attribute(note);
+                let _ = writeln!(out, "      <property name=\"verdict\" value=\"{value}\"/>");
+            }
+            out.push_str("    </properties>\n");
+        }
         out.push_str(&body);
         out.push_str("  </testsuite>\n</testsuites>\n");
         out
@@ -90,7 +100,7 @@ impl Aggregate {
         }
         // The first notes are those of the differences.
         let mut found: Vec<_> = differences.iter().zip(notes).collect();
-        found.sort_by_key(|(difference, _)| match difference.verdict {
+        found.sort_by_key(|(difference, _)| match difference.verdict.on_suite.verdict {
             DifferenceVerdict::Worse => 0,
             DifferenceVerdict::Undecided => 1,
             DifferenceVerdict::NoDifference => 2,

@@ -7,32 +7,31 @@
 use indexmap::IndexMap;
 use skillgauge_format::Extra;
 use skillgauge_format::evals::{
-    Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics, Delta,
-    DeltaValue, DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate,
-    NeverDiscriminating, PassAtK, Stats,
+    Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
+    DifferenceStatistics, Estimate, LoadedRuns, NeverDiscriminating, PassAtK, PrimaryOutcome,
+    SecondaryDifference, Stats,
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 use skillgauge_format::transcript::Outcome;
 
-use super::rounded;
+use super::outcome::{Metric, Question, RUBRIC, TOKENS, metric};
 use super::summary::{stats, whole_stats};
-use crate::iteration::{Case, Iteration, Roles, Run};
+use super::verdict::{CaseEvidence, Evidence, sentence};
+use super::{Settings, rounded};
+use crate::iteration::{Case, Iteration, Preference, Roles, Run};
 use crate::statistics::{
-    CONFIDENCE, EQUIVALENCE_MARGIN, Interval, Method, PairedDifference, Spread, case_difference,
-    judge, number, pass_all_k, pass_at_k, wilson_of_mean,
+    CONFIDENCE, CaseRuns, DEFAULT_SEED, Interval, PairTally, PairedDifference, Spread, WithinCases,
+    case_difference, cluster_interval, mean_interval, number, pass_all_k, pass_at_k,
 };
 
 /// Nobody asks for the chance to pass in more attempts than this.
 const MOST_ATTEMPTS: usize = 10;
 
-/// A number that a run may have.
-pub(super) type Metric = fn(&Run) -> Option<f64>;
-
-pub(super) const RUBRIC: Metric = |run| Some(run.rubric.as_ref()?.normalized);
-pub(super) const TOKENS: Metric = |run| Some(Number::Unsigned(run.tokens?).as_f64());
-
-pub(super) fn infer(iteration: &Iteration, seed: u64) -> BenchmarkStatistics {
+pub(super) fn infer(iteration: &Iteration, settings: &Settings) -> BenchmarkStatistics {
+    let question = Question::of(iteration, settings);
+    let of_record = || iteration.record.as_ref().map(|record| record.seed);
+    let seed = settings.seed.or_else(of_record).unwrap_or(DEFAULT_SEED);
     let roles = iteration.roles();
     let all: Vec<&Case> = iteration.cases.iter().collect();
     let comparable: Vec<&Case> =
@@ -41,7 +40,8 @@ pub(super) fn infer(iteration: &Iteration, seed: u64) -> BenchmarkStatistics {
     let of = |configuration: &Configuration| {
         let (cases, arms): (_, &[&Configuration]) =
             if roles.is_arm(configuration) { (&comparable, &arms) } else { (&all, &[]) };
-        (configuration.as_str().to_owned(), of_configuration(cases, &all, arms, configuration))
+        let found = of_configuration(cases, &all, arms, configuration, question);
+        (configuration.as_str().to_owned(), found)
     };
     let differences = roles.primary.iter().flat_map(|primary| {
         let not_comparable: Vec<EvalId> = all
@@ -50,21 +50,38 @@ pub(super) fn infer(iteration: &Iteration, seed: u64) -> BenchmarkStatistics {
             .map(|case| case.id.clone())
             .collect();
         let (cases, arms) = (&comparable, &arms);
-        roles.baselines.iter().flat_map(move |baseline| {
+        roles.baselines.iter().map(move |baseline| {
             let not_comparable = not_comparable.clone();
-            let sides = Sides { cases, arms, not_comparable, primary, baseline, seed };
-            [Some(sides.difference(DifferenceOver::Assigned)), sides.loaded()].into_iter().flatten()
+            Sides { cases, arms, not_comparable, primary, baseline, question, seed }.difference()
         })
     });
     BenchmarkStatistics {
         confidence: Number::Float(CONFIDENCE),
         seed,
+        primary_outcome: question.outcome,
         configurations: iteration.configurations.iter().map(of).collect(),
         differences: differences.collect(),
-        cases: all.iter().map(|case| of_case(case, iteration, &roles)).collect(),
+        cases: all.iter().map(|case| of_case(case, iteration, &roles, question)).collect(),
         never_discriminating: never_discriminating(&all, &roles),
         extra: Extra::new(),
     }
+}
+
+/// How the pairs of the first comparison stand.
+pub(super) fn pair_tally(iteration: &Iteration) -> Option<PairTally> {
+    let roles = iteration.roles();
+    let cases: Vec<&Case> =
+        iteration.cases.iter().filter(|case| iteration.is_comparable(case)).collect();
+    let sides = Sides {
+        cases: &cases,
+        arms: &arms(&roles),
+        not_comparable: Vec::new(),
+        primary: roles.primary.as_ref()?,
+        baseline: roles.baselines.first()?,
+        question: Question::of(iteration, &Settings::default()),
+        seed: 0,
+    };
+    Some(PairTally::until_decided(sides.evidence().pairs))
 }
 
 fn count(number: usize) -> u64 {
@@ -87,7 +104,11 @@ pub(super) fn arms(roles: &Roles) -> Vec<&Configuration> {
 }
 
 /// The cases in which every arm has the number; an arm that has it nowhere keeps no other from showing it.
-fn shared<'c>(cases: &[&'c Case], arms: &[&Configuration], metric: Metric) -> Vec<&'c Case> {
+fn shared<'c>(
+    cases: &[&'c Case],
+    arms: &[&Configuration],
+    metric: impl Fn(&Run) -> Option<f64>,
+) -> Vec<&'c Case> {
     let has = |case: &Case, arm| case.measured(arm).any(|run| metric(run).is_some());
     let mut arms = arms.to_vec();
     arms.retain(|arm| cases.iter().any(|case| has(case, arm)));
@@ -99,6 +120,7 @@ fn of_configuration(
     all: &[&Case],
     arms: &[&Configuration],
     configuration: &Configuration,
+    question: Question,
 ) -> ConfigurationStatistics {
     let runs: Vec<&Run> = cases.iter().flat_map(|case| case.measured(configuration)).collect();
     let everywhere = || all.iter().flat_map(|case| case.runs_of(configuration));
@@ -126,12 +148,14 @@ fn of_configuration(
             runs.iter().filter(|run| run.bad_end() == Some(Outcome::TimedOut)).count(),
         ),
         passed: count(runs.iter().filter(|run| run.is_passed()).count()),
+        primary: estimate_of(cases, configuration, question),
         pass_rate: estimate(&by_case(cases, configuration, |run| run.pass_rate)),
         run_pass_rate: estimate(&passes.iter().map(|runs| pass_share(runs)).collect::<Vec<_>>()),
         pass_at_k: attempts(&passes),
         rubric_normalized: stats(RUBRIC),
         overall_efficiency: stats(|run| run.overall_efficiency),
         overall_score: stats(|run| run.overall_score),
+        required_score: stats(|run| run.required_score),
         time_seconds: stats(|run| run.seconds),
         tokens: stats(TOKENS).map(whole_stats),
         cost_usd: stats(|run| run.cost_usd).filter(|_| has_costs),
@@ -145,8 +169,40 @@ fn knows_costs(cases: &[&Case], configuration: &Configuration) -> bool {
     runs.all(|run| run.cost_usd.is_some())
 }
 
+/// The primary outcome of an arm in its own units.
+fn estimate_of(
+    cases: &[&Case],
+    configuration: &Configuration,
+    question: Question,
+) -> Option<Estimate> {
+    let shares: Vec<f64> =
+        cases.iter().filter_map(|case| share_of(case, configuration, question)).collect();
+    let Interval { low, high } = cluster_interval(&shares)?;
+    let [mean, low, high] =
+        [Spread::of(&shares)?.mean, low, high].map(|share| rounded(question.value(share)));
+    Some(Estimate { mean, low, high, extra: Extra::new() })
+}
+
+/// The primary outcome of a case in an arm, from 0 to 1.
+fn share_of(case: &Case, configuration: &Configuration, question: Question) -> Option<f64> {
+    let shares: Vec<f64> = match question.outcome {
+        // A preference belongs to a pair: a baseline wins where the skill loses.
+        PrimaryOutcome::Preference => {
+            let of_baseline =
+                case.preferences.iter().filter(|pair| pair.baseline == *configuration);
+            let lost: Vec<f64> = of_baseline.map(|pair| 1.0 - pair.share()).collect();
+            let first = case.preferences.first().map(|pair| &pair.baseline);
+            let of_first = || case.preferences.iter().filter(|pair| Some(&pair.baseline) == first);
+            let is_baseline = !lost.is_empty();
+            if is_baseline { lost } else { of_first().map(Preference::share).collect() }
+        }
+        _ => case.measured(configuration).filter_map(|run| question.share(run)).collect(),
+    };
+    Spread::of(&shares).map(|spread| spread.mean)
+}
+
 fn estimate(values: &[f64]) -> Option<Estimate> {
-    let Interval { low, high } = wilson_of_mean(values)?;
+    let Interval { low, high } = cluster_interval(values)?;
     let mean = rounded(Spread::of(values)?.mean);
     Some(Estimate { mean, low: rounded(low), high: rounded(high), extra: Extra::new() })
 }
@@ -184,122 +240,269 @@ pub(super) struct Sides<'i> {
     pub(super) not_comparable: Vec<EvalId>,
     pub(super) primary: &'i Configuration,
     pub(super) baseline: &'i Configuration,
+    pub(super) question: Question,
     pub(super) seed: u64,
 }
 
 impl Sides<'_> {
-    /// The difference over the runs that used the skill, when it is not that over all.
-    fn loaded(&self) -> Option<DifferenceStatistics> {
-        let mut runs = self.cases.iter().flat_map(|case| case.measured(self.primary));
-        runs.any(|run| run.skill_loaded == Some(false))
-            .then(|| self.difference(DifferenceOver::Loaded))
+    fn sides(&self) -> [&Configuration; 2] {
+        [self.primary, self.baseline]
     }
 
     /// Whether the cost of every run of both sides is known.
     pub(super) fn knows_costs(&self) -> bool {
-        [self.primary, self.baseline].into_iter().all(|side| knows_costs(self.cases, side))
+        self.sides().into_iter().all(|side| knows_costs(self.cases, side))
     }
 
     /// The number of each side for each case that has it on both.
-    pub(super) fn pairs(&self, over: DifferenceOver, metric: Metric) -> Vec<[f64; 2]> {
-        let counts = |run: &&Run| match over {
-            DifferenceOver::Assigned => true,
-            DifferenceOver::Loaded => run.skill_loaded == Some(true),
-        };
+    pub(super) fn pairs(&self, metric: Metric) -> Vec<[f64; 2]> {
         let pair = |case: &&Case| {
-            let with = mean(case.measured(self.primary).filter(counts), metric)?;
+            let with = mean(case.measured(self.primary), metric)?;
             Some([with, mean(case.measured(self.baseline), metric)?])
         };
         shared(self.cases, self.arms, metric).iter().filter_map(pair).collect()
     }
 
-    fn difference(&self, over: DifferenceOver) -> DifferenceStatistics {
-        let pairs = self.pairs(over, |run| run.pass_rate);
-        let differences = differences(&pairs);
-        let side = |place: usize| {
-            let rates: Vec<f64> = pairs.iter().map(|pair| pair[place]).collect();
-            Spread::of(&rates).map(|spread| rounded(spread.mean))
+    /// The runs of each case that has the number on both sides.
+    fn runs(&self, of: impl Fn(&Run) -> Option<f64>) -> Vec<CaseRuns> {
+        let side = |case: &Case, side| case.measured(side).filter_map(&of).collect::<Vec<f64>>();
+        shared(self.cases, self.arms, &of)
+            .into_iter()
+            .map(|case| CaseRuns {
+                with: side(case, self.primary),
+                without: side(case, self.baseline),
+            })
+            .filter(|case| !case.with.is_empty() && !case.without.is_empty())
+            .collect()
+    }
+
+    /// Run j of both sides of each case, first all first runs, then all second ones, as they are planned.
+    fn run_pairs(&self) -> Vec<[f64; 2]> {
+        let most = self.cases.iter().flat_map(|case| &case.runs).map(|run| run.number).max();
+        let share = |case: &Case, side: &Configuration, number: u64| {
+            case.measured(side)
+                .find(|run| run.number == number)
+                .and_then(|run| self.question.share(run))
         };
-        let found = PairedDifference::of(&differences, self.seed);
-        let interval = found.and_then(|found| found.interval).map(|found| found.clamped(-1.0, 1.0));
-        let verdict = judge(found.as_ref());
+        (1..=most.unwrap_or(0))
+            .flat_map(|number| self.cases.iter().map(move |case| (case, number)))
+            .filter_map(|(case, number)| {
+                Some([share(case, self.primary, number)?, share(case, self.baseline, number)?])
+            })
+            .collect()
+    }
+
+    /// What the comparator preferred, pair by pair; first all first pairs, as with runs.
+    fn preferred_pairs(&self) -> Vec<[f64; 2]> {
+        let mut found: Vec<&Preference> =
+            self.cases.iter().flat_map(|case| self.preferences(case)).collect();
+        found.sort_by_key(|pair| pair.number);
+        found.iter().map(|pair| [pair.share(), 1.0 - pair.share()]).collect()
+    }
+
+    fn preferences<'c>(&self, case: &'c Case) -> impl Iterator<Item = &'c Preference> {
+        case.preferences.iter().filter(|pair| pair.baseline == *self.baseline)
+    }
+
+    fn evidence(&self) -> Evidence {
+        let Self { question, seed, .. } = *self;
+        let is_preference = question.outcome == PrimaryOutcome::Preference;
+        let cases = if is_preference {
+            let shares = |case: &&Case| self.preferences(case).map(Preference::share).collect();
+            let cases = self.cases.iter().map(shares).filter(|found: &Vec<f64>| !found.is_empty());
+            cases.map(CaseEvidence::Preferences).collect()
+        } else {
+            self.runs(|run| question.share(run)).into_iter().map(CaseEvidence::Runs).collect()
+        };
+        let pairs = match question.until_decided {
+            true if is_preference => self.preferred_pairs(),
+            true => self.run_pairs(),
+            false => Vec::new(),
+        };
+        Evidence { question, cases, pairs, seed }
+    }
+
+    fn difference(&self) -> DifferenceStatistics {
+        let evidence = self.evidence();
+        let verdict = evidence.verdict();
+        let cases = evidence.cases.len();
+        let levels: Vec<[f64; 2]> =
+            evidence.cases.iter().filter_map(CaseEvidence::levels).collect();
+        let level = |side: usize| {
+            let means: Vec<f64> = levels.iter().map(|levels| levels[side]).collect();
+            Spread::of(&means).map(|spread| rounded(self.question.value(spread.mean)))
+        };
+        let across = PairedDifference::of(&evidence.case_differences(), self.seed);
+        let least = evidence.cases.iter().map(CaseEvidence::runs).min();
         DifferenceStatistics {
             configuration: self.primary.clone(),
             baseline: self.baseline.clone(),
-            metric: "pass_rate".to_owned(),
-            over,
-            cases: count(differences.len()),
+            cases: count(cases),
             not_comparable: self.not_comparable.clone(),
-            rate: side(0),
-            baseline_rate: side(1),
-            difference: found.map(|found| rounded(found.mean)),
-            low: interval.map(|interval| rounded(interval.low)),
-            high: interval.map(|interval| rounded(interval.high)),
-            p_value: found.map(|found| rounded(found.p_value)),
-            method: found.map(|found| match found.method {
-                Method::Exact => "exact".to_owned(),
-                Method::MonteCarlo => "monte_carlo".to_owned(),
-            }),
-            wins: count(found.map_or(0, |found| found.wins)),
-            losses: count(found.map_or(0, |found| found.losses)),
-            ties: count(found.map_or(0, |found| found.ties())),
-            sign_p_value: found.map(|found| rounded(found.sign_p_value)),
-            means: self.means(over),
+            mean: level(0),
+            baseline_mean: level(1),
+            sentence: sentence(&verdict, cases, least.unwrap_or(0)),
             verdict,
-            reason: reason(found.as_ref(), verdict),
+            wins: count(across.map_or(0, |found| found.wins)),
+            losses: count(across.map_or(0, |found| found.losses)),
+            ties: count(across.map_or(0, |found| found.ties())),
+            sign_p_value: across.map(|found| rounded(found.sign_p_value)),
+            secondary: self.secondary(),
+            loaded: self.loaded(),
             extra: Extra::new(),
         }
     }
 
-    fn means(&self, over: DifferenceOver) -> Delta {
-        let of = |metric: Metric| {
-            Spread::of(&differences(&self.pairs(over, metric)))
-                .map(|found| DeltaValue::Number(rounded(found.mean)))
-        };
-        Delta {
-            pass_rate: None,
-            time_seconds: of(|run| run.seconds),
-            tokens: of(TOKENS),
-            rubric_normalized: of(RUBRIC),
-            overall_efficiency: of(|run| run.overall_efficiency),
-            overall_score: of(|run| run.overall_score),
-            cost_usd: of(|run| run.cost_usd).filter(|_| self.knows_costs()),
-            extra: Extra::new(),
+    /// The runs that used the skill, when not all did.
+    fn loaded(&self) -> Option<LoadedRuns> {
+        let runs = || self.cases.iter().flat_map(|case| case.measured(self.primary));
+        if !runs().any(|run| run.skill_loaded == Some(false)) {
+            return None;
         }
+        let metric = metric(self.question.outcome);
+        let pair = |case: &&Case| {
+            let used = case.measured(self.primary).filter(|run| run.skill_loaded == Some(true));
+            Some([mean(used, metric)?, mean(case.measured(self.baseline), metric)?])
+        };
+        let pairs: Vec<[f64; 2]> = self.cases.iter().filter_map(pair).collect();
+        let level = |side: usize| {
+            let values: Vec<f64> = pairs.iter().map(|pair| pair[side]).collect();
+            Spread::of(&values).map(|spread| rounded(spread.mean))
+        };
+        Some(LoadedRuns {
+            runs: count(runs().filter(|run| run.skill_loaded == Some(true)).count()),
+            of: count(runs().count()),
+            cases: count(pairs.len()),
+            mean: level(0),
+            baseline_mean: level(1),
+            extra: Extra::new(),
+        })
     }
+
+    /// All outcomes but the primary one, the dimensions of the rubric, time, tokens and cost.
+    fn secondary(&self) -> IndexMap<String, SecondaryDifference> {
+        let mut all = IndexMap::new();
+        for outcome in PrimaryOutcome::ALL {
+            if outcome != self.question.outcome
+                && let Some(found) = self.other_outcome(outcome)
+            {
+                all.insert(outcome.as_str().to_owned(), found);
+            }
+        }
+        for dimension in self.dimensions() {
+            let score = |run: &Run| {
+                let mut scores = run.rubric.as_ref()?.scores.iter();
+                scores.find(|found| found.dimension == dimension).map(|found| found.score)
+            };
+            if let Some(found) = self.bounded(score, 1.0, 5.0) {
+                all.insert(format!("rubric.{dimension}"), found);
+            }
+        }
+        let amounts: [(&str, Metric); 3] = [
+            ("time_seconds", |run| run.seconds),
+            ("tokens", TOKENS),
+            ("cost_usd", |run| run.cost_usd),
+        ];
+        for (name, metric) in amounts {
+            if (name != "cost_usd" || self.knows_costs())
+                && let Some(found) = self.amount(metric)
+            {
+                all.insert(name.to_owned(), found);
+            }
+        }
+        all
+    }
+
+    fn other_outcome(&self, outcome: PrimaryOutcome) -> Option<SecondaryDifference> {
+        let is_there = match outcome {
+            // Without a rubric the efficiency is the pass rate, which says nothing new.
+            PrimaryOutcome::OverallEfficiency | PrimaryOutcome::RubricNormalized => RUBRIC,
+            outcome => metric(outcome),
+        };
+        let mut runs = self
+            .sides()
+            .into_iter()
+            .flat_map(|side| self.cases.iter().flat_map(move |case| case.measured(side)));
+        let is_scored = runs.any(|run| run.overall_score.is_none() && is_there(run).is_some())
+            || matches!(
+                outcome,
+                PrimaryOutcome::OverallScore
+                    | PrimaryOutcome::RequiredScore
+                    | PrimaryOutcome::PassRate
+            );
+        let (low, high) = outcome.scale();
+        self.bounded(metric(outcome), low, high).filter(|_| is_scored)
+    }
+
+    fn dimensions(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let runs = self.cases.iter().flat_map(|case| &case.runs);
+        for found in runs.filter_map(|run| run.rubric.as_ref()).flat_map(|rubric| &rubric.scores) {
+            if !names.contains(&found.dimension) {
+                names.push(found.dimension.clone());
+            }
+        }
+        names
+    }
+
+    /// A number between two ends, with the interval for these cases.
+    fn bounded(
+        &self,
+        of: impl Fn(&Run) -> Option<f64>,
+        low: f64,
+        high: f64,
+    ) -> Option<SecondaryDifference> {
+        let share = |run: &Run| of(run).map(|value| ((value - low) / (high - low)).clamp(0.0, 1.0));
+        let cases = self.runs(share);
+        let interval = WithinCases::interval_of(&cases);
+        secondary(&cases, interval, low, high - low)
+    }
+
+    /// A number without an upper end, with Student's interval over cases.
+    fn amount(&self, metric: Metric) -> Option<SecondaryDifference> {
+        let cases = self.runs(metric);
+        let differences: Vec<f64> =
+            cases.iter().filter_map(|case| case_difference(&case.with, &case.without)).collect();
+        let mut found = secondary(&cases, mean_interval(&differences), 0.0, 1.0)?;
+        let [with, without] = [found.mean, found.baseline_mean].map(Number::as_f64);
+        found.ratio = (without > 0.0).then(|| rounded(with / without));
+        Some(found)
+    }
+}
+
+/// A difference of shares, in units of the number that they are shares of.
+fn secondary(
+    cases: &[CaseRuns],
+    interval: Option<Interval>,
+    low: f64,
+    width: f64,
+) -> Option<SecondaryDifference> {
+    let level = |side: fn(&CaseRuns) -> &[f64]| {
+        let of = |case: &CaseRuns| Spread::of(side(case)).map(|spread| spread.mean);
+        Spread::of(&cases.iter().filter_map(of).collect::<Vec<f64>>()).map(|spread| spread.mean)
+    };
+    let [ours, theirs] = [level(|case| &case.with)?, level(|case| &case.without)?];
+    Some(SecondaryDifference {
+        mean: rounded(low + ours * width),
+        baseline_mean: rounded(low + theirs * width),
+        difference: rounded((ours - theirs) * width),
+        interval: interval.map(|found| [found.low, found.high].map(|end| rounded(end * width))),
+        ratio: None,
+        cases: count(cases.len()),
+        extra: Extra::new(),
+    })
 }
 
 pub(super) fn differences(pairs: &[[f64; 2]]) -> Vec<f64> {
     pairs.iter().filter_map(|[with, without]| case_difference(&[*with], &[*without])).collect()
 }
 
-fn reason(found: Option<&PairedDifference>, verdict: DifferenceVerdict) -> String {
-    let Some(found) = found else {
-        return "no case has measured runs on both sides".to_owned();
-    };
-    let cases = if found.cases == 1 { "1 case" } else { &format!("{} cases", found.cases) };
-    match verdict {
-        DifferenceVerdict::Better | DifferenceVerdict::Worse => {
-            format!("{cases}, permutation test p = {:.4}", found.p_value)
-        }
-        DifferenceVerdict::NoDifference if found.interval.is_none() => {
-            format!("{cases}, and all of them differ alike")
-        }
-        DifferenceVerdict::NoDifference => {
-            format!("{cases}; a difference of more than {EQUIVALENCE_MARGIN} is ruled out")
-        }
-        DifferenceVerdict::Undecided if found.cases < 6 => {
-            format!("{cases}; with fewer than 6 no difference can be told from chance")
-        }
-        DifferenceVerdict::Undecided => format!(
-            "{cases}, permutation test p = {:.4}; a difference of more than {EQUIVALENCE_MARGIN} is \
-             neither shown nor ruled out",
-            found.p_value
-        ),
-    }
-}
-
-fn of_case(case: &Case, iteration: &Iteration, roles: &Roles) -> CaseStatistics {
+fn of_case(
+    case: &Case,
+    iteration: &Iteration,
+    roles: &Roles,
+    question: Question,
+) -> CaseStatistics {
     let mut configurations = IndexMap::new();
     for configuration in &iteration.configurations {
         let rates: Vec<f64> =
@@ -311,16 +514,19 @@ fn of_case(case: &Case, iteration: &Iteration, roles: &Roles) -> CaseStatistics 
             passed: count(passed),
             pass_rate: rounded(spread.mean),
             stddev: rounded(spread.deviation),
+            primary: share_of(case, configuration, question)
+                .map(|share| rounded(question.value(share))),
             flaky: passed > 0 && passed < rates.len(),
             extra: Extra::new(),
         };
         configurations.insert(configuration.as_str().to_owned(), found);
     }
-    let rate = |configuration| mean(case.measured(configuration), |run| run.pass_rate);
+    let level =
+        |configuration| share_of(case, configuration, question).map(|share| question.value(share));
     let sides = roles.primary.as_ref().zip(roles.baselines.first());
     let difference = sides
         .filter(|_| iteration.is_comparable(case))
-        .and_then(|(with, without)| case_difference(&[rate(with)?], &[rate(without)?]));
+        .and_then(|(with, without)| case_difference(&[level(with)?], &[level(without)?]));
     CaseStatistics {
         eval_id: case.id.clone(),
         eval_name: case.name.clone(),

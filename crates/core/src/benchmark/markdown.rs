@@ -2,12 +2,16 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{ConfigurationStatistics, Delta, DeltaValue, DifferenceOver, Stats};
+use skillgauge_format::evals::{
+    ConfigurationStatistics, DifferenceStatistics, Estimate, PrimaryOutcome, Stats,
+};
 use skillgauge_format::json::Number;
 
 use super::Summary;
-use super::notes::{case_name, pair};
+use super::notes::case_name;
 use super::summary::consistency_of;
+use super::text::{compared, secondary};
+use super::verdict::{Unit, capital, name};
 
 /// Cases that get a row of their own.
 const ROWS: usize = 200;
@@ -15,8 +19,8 @@ const ROWS: usize = 200;
 pub(super) fn render(summary: &Summary) -> String {
     let mut out = String::new();
     head(summary, &mut out);
-    table(summary, &mut out);
     verdicts(summary, &mut out);
+    table(summary, &mut out);
     cases(summary, &mut out);
     unmeasured(summary, &mut out);
     if !summary.notes.is_empty() {
@@ -51,50 +55,58 @@ fn head(summary: &Summary, out: &mut String) {
 /// What stands in the column of a configuration.
 type Cell = fn(&ConfigurationStatistics) -> Option<String>;
 
-/// What stands in the column of the difference, of the means and their decimals and unit.
-type Change = Option<(fn(&Delta) -> &Option<DeltaValue>, usize, &'static str)>;
+/// What stands in the column of the difference: the name of the number, its decimals and unit.
+type Change = Option<(&'static str, usize, &'static str)>;
 
 /// The rows of the table.
 const METRICS: [(&str, Cell, Change); 9] = [
-    ("Pass rate", |found| Some(format!("{:.0} %", percent(found.pass_rate.as_ref()?.mean))), None),
     (
-        "95 % interval",
-        |found| {
-            let found = found.pass_rate.as_ref()?;
-            Some(format!("{:.0} – {:.0} %", percent(found.low), percent(found.high)))
-        },
-        None,
+        "Pass rate",
+        |found| Some(format!("{:.0} %", percent(found.pass_rate.as_ref()?.mean))),
+        Some(("pass_rate", 2, "")),
     ),
     ("Runs passed as a whole", |found| Some(format!("{} of {}", found.passed, found.runs)), None),
     (
         "Rubric",
         |found| found.rubric_normalized.as_ref().map(share),
-        Some((|delta| &delta.rubric_normalized, 2, "")),
+        Some(("rubric_normalized", 2, "")),
     ),
     (
         "Overall efficiency",
-        |found| found.overall_efficiency.as_ref().map(share),
-        Some((|delta| &delta.overall_efficiency, 2, "")),
+        // Without a rubric it is the pass rate.
+        |found| {
+            found
+                .overall_efficiency
+                .as_ref()
+                .filter(|_| found.rubric_normalized.is_some())
+                .map(share)
+        },
+        Some(("overall_efficiency", 2, "")),
     ),
     (
         "Score from 1 to 5",
         |found| found.overall_score.as_ref().map(|stats| amount(stats, 2, "")),
-        Some((|delta| &delta.overall_score, 2, "")),
+        Some(("overall_score", 2, "")),
+    ),
+    (
+        "Required score from 1 to 5",
+        |found| found.required_score.as_ref().map(|stats| amount(stats, 2, "")),
+        Some(("required_score", 2, "")),
     ),
     (
         "Time",
         |found| found.time_seconds.as_ref().map(|stats| amount(stats, 1, " s")),
-        Some((|delta| &delta.time_seconds, 1, " s")),
+        Some(("time_seconds", 1, " s")),
     ),
     (
         "Tokens",
         |found| found.tokens.as_ref().map(|stats| amount(stats, 0, "")),
-        Some((|delta| &delta.tokens, 0, "")),
+        Some(("tokens", 0, "")),
     ),
     (
         "Cost in US dollars",
         |found| found.cost_usd.as_ref().map(|stats| amount(stats, 4, "")),
-        Some((|delta| &delta.cost_usd, 4, "")),
+        Some(("cost_usd", 4, "")),
     ),
 ];
 
@@ -102,18 +114,22 @@ fn table(summary: &Summary, out: &mut String) {
     let configurations = &summary.statistics.configurations;
     let difference = summary.statistics.differences.first();
     header("\n## Summary\n\n| |", summary, out);
+    primary_rows(summary, out);
     for (name, cell, change) in METRICS {
+        if change.is_some_and(|(key, ..)| key == summary.statistics.primary_outcome.as_str()) {
+            continue;
+        }
         let cells: Vec<Option<String>> = configurations.values().map(cell).collect();
         if cells.iter().all(Option::is_none) {
             continue;
         }
-        let change = difference.and_then(|found| match change {
-            None if name == "Pass rate" => Some(format!("{:+.2}", found.difference?.as_f64())),
-            None => None,
-            Some((of, decimals, unit)) => {
-                let value = of(&found.means).as_ref()?.as_f64()?;
-                Some(format!("{value:+.decimals$}{unit}"))
-            }
+        let change = difference.zip(change).and_then(|(found, (key, decimals, unit))| {
+            let value = changed(found, key)?;
+            let outcome = PrimaryOutcome::ALL.into_iter().find(|known| known.as_str() == key);
+            Some(match outcome {
+                Some(outcome) => Unit::of(outcome).plain(value),
+                None => format!("{value:+.decimals$}{unit}"),
+            })
         });
         let _ = write!(out, "| {name} |");
         for cell in cells {
@@ -125,6 +141,28 @@ fn table(summary: &Summary, out: &mut String) {
     for (configuration, statistics) in configurations {
         attempts(configuration, statistics, out);
     }
+}
+
+/// The outcome that decides, and its interval.
+fn primary_rows(summary: &Summary, out: &mut String) {
+    let statistics = &summary.statistics;
+    let outcome = statistics.primary_outcome;
+    let unit = Unit::of(outcome);
+    let difference = statistics.differences.first();
+    let difference = difference.and_then(|found| found.verdict.on_suite.difference);
+    let row = |title: &str, cell: &dyn Fn(&Estimate) -> String, last: String, out: &mut String| {
+        let _ = write!(out, "| {title} |");
+        for found in statistics.configurations.values() {
+            let cell = found.primary.as_ref().map_or_else(|| "–".to_owned(), cell);
+            let _ = write!(out, " {cell} |");
+        }
+        let _ = writeln!(out, " {last} |");
+    };
+    let title = capital(&name(outcome));
+    let last = difference.map_or_else(String::new, |it| unit.plain(it.as_f64()));
+    row(&title, &|found| unit.level(found.mean.as_f64()), last, out);
+    let range = |found: &Estimate| unit.range(found.low.as_f64(), found.high.as_f64());
+    row("95 % interval", &range, String::new(), out);
 }
 
 fn header(begin: &str, summary: &Summary, out: &mut String) {
@@ -170,37 +208,36 @@ fn attempts(configuration: &str, statistics: &ConfigurationStatistics, out: &mut
     );
 }
 
+/// The difference of a number, of the primary outcome or another one.
+fn changed(found: &DifferenceStatistics, key: &str) -> Option<f64> {
+    let number = if found.verdict.outcome.as_str() == key {
+        found.verdict.on_suite.difference?
+    } else {
+        found.secondary.get(key)?.difference
+    };
+    Some(number.as_f64())
+}
+
 fn verdicts(summary: &Summary, out: &mut String) {
-    for found in &summary.statistics.differences {
-        let over = match found.over {
-            DifferenceOver::Assigned => "",
-            DifferenceOver::Loaded => ", only runs that loaded the skill",
-        };
-        let _ = write!(
-            out,
-            "\n**{} against {}{over}: {}**",
-            escaped(found.configuration.as_str()),
-            escaped(found.baseline.as_str()),
-            found.verdict
-        );
-        if let Some(difference) = found.difference {
-            let _ = write!(out, " — pass rate {:+.2}", difference.as_f64());
+    let differences = &summary.statistics.differences;
+    for found in differences {
+        let names = compared(found, differences.len());
+        let _ = writeln!(out, "\n**{}**\n", escaped(&format!("{names}{}", found.sentence)));
+        let counts = [(found.wins, "better"), (found.losses, "worse"), (found.ties, "equal")];
+        let counts = counts.map(|(count, what)| format!("{count} {what}")).join(", ");
+        let _ = writeln!(out, "- cases: {counts}");
+        for line in secondary(found) {
+            let _ = writeln!(out, "- {}", escaped(&line));
         }
-        if let Some((low, high)) = found.low.zip(found.high).map(pair) {
-            let _ = write!(out, ", 95 % interval {low:+.2} to {high:+.2}");
-        }
-        let _ = writeln!(
-            out,
-            "; {} better, {} worse, {} equal; {}.",
-            found.wins, found.losses, found.ties, found.reason
-        );
     }
 }
 
 fn cases(summary: &Summary, out: &mut String) {
     let rows = &summary.statistics.cases;
     let configurations = &summary.statistics.configurations;
-    header("\n## Cases\n\n| case |", summary, out);
+    let outcome = summary.statistics.primary_outcome;
+    let unit = Unit::of(outcome);
+    header(&format!("\n## Cases\n\n| {} by case |", name(outcome)), summary, out);
     for case in rows.iter().take(ROWS) {
         let _ = write!(out, "| {} |", escaped(&case_name(case)));
         for configuration in configurations.keys() {
@@ -209,8 +246,8 @@ fn cases(summary: &Summary, out: &mut String) {
                     let flaky = if found.flaky { ", flaky" } else { "" };
                     let _ = write!(
                         out,
-                        " {:.0} % ({} of {} runs passed{flaky}) |",
-                        percent(found.pass_rate),
+                        " {} ({} of {} runs passed{flaky}) |",
+                        found.primary.map_or_else(|| "–".to_owned(), |it| unit.level(it.as_f64())),
                         found.passed,
                         found.runs
                     );
@@ -220,7 +257,7 @@ fn cases(summary: &Summary, out: &mut String) {
         }
         match case.difference {
             Some(difference) => {
-                let _ = writeln!(out, " {:+.2} |", difference.as_f64());
+                let _ = writeln!(out, " {} |", unit.plain(difference.as_f64()));
             }
             None => out.push_str(" – |\n"),
         }

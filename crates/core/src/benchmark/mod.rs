@@ -15,17 +15,21 @@ mod feedback;
 mod inference;
 mod markdown;
 mod notes;
+mod outcome;
 mod summary;
 mod text;
+mod verdict;
+
+pub use text::secondary as secondary_lines;
+pub use verdict::{level, signed};
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use skillgauge_format::Extra;
 use skillgauge_format::evals::{
-    Benchmark, BenchmarkMetadata, BenchmarkRun, BenchmarkStatistics, DifferenceOver,
-    DifferenceStatistics, DifferenceVerdict, EvalFeedbackAggregate, RunResult, RunSummary,
-    UnmeasuredRun,
+    Benchmark, BenchmarkMetadata, BenchmarkRun, BenchmarkStatistics, DifferenceStatistics,
+    DifferenceVerdict, EvalFeedbackAggregate, PrimaryOutcome, RunResult, RunSummary, UnmeasuredRun,
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{EvalId, Timestamp};
@@ -33,11 +37,11 @@ use skillgauge_format::write::{WriteError, round_rate, to_text};
 
 use crate::iteration::{self, Case, Iteration, Run};
 use crate::output::Style;
-use crate::statistics::DEFAULT_SEED;
+use crate::statistics::PairTally;
 use crate::workspace::{WorkspaceError, replace_file};
 
 /// What the folder itself does not say.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The skill's name; without one, `iteration.json` or the workspace's folder tells it.
     pub skill_name: Option<String>,
@@ -49,21 +53,12 @@ pub struct Settings {
     pub analyzer_model: Option<String>,
     /// When the benchmark is made; this crate has no clock.
     pub timestamp: Option<Timestamp>,
-    /// The seed of the permutation test.
-    pub seed: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            skill_name: None,
-            skill_path: None,
-            executor_model: None,
-            analyzer_model: None,
-            timestamp: None,
-            seed: DEFAULT_SEED,
-        }
-    }
+    /// The seed of the permutation test; without one, that of the iteration.
+    pub seed: Option<u64>,
+    /// The outcome that decides; without one, what the iteration says.
+    pub primary: Option<PrimaryOutcome>,
+    /// The margin below which a difference does not matter; without one, what the iteration says.
+    pub margin: Option<f64>,
 }
 
 /// What the runs of an iteration come to.
@@ -166,8 +161,13 @@ pub fn write(
 }
 
 impl Iteration {
+    /// How the pairs of runs stand between the skill and its baseline, up to the one that decided.
+    pub fn pair_tally(&self) -> Option<PairTally> {
+        inference::pair_tally(self)
+    }
+
     pub fn summary(&self, settings: &Settings) -> Summary {
-        let statistics = inference::infer(self, settings.seed);
+        let statistics = inference::infer(self, settings);
         let run_summary = summary::summarize(self);
         let notes = notes::write(self, &run_summary, &statistics);
         Summary {
@@ -199,6 +199,8 @@ impl Iteration {
             timestamp: settings.timestamp.clone(),
             evals_run: Some(evals_run),
             runs_per_configuration: Some(planned.unwrap_or_else(most)),
+            primary_outcome: settings.primary.or(about.primary_outcome),
+            margin: settings.margin.or(about.margin).map(rounded),
             extra: Extra::new(),
         }
     }
@@ -248,6 +250,7 @@ impl Aggregate {
                     .flat_map(|case| case.runs.iter().filter_map(|run| entry(case, run)))
                     .collect(),
             ),
+            verdict: statistics.differences.first().map(|found| found.verdict.clone()),
             run_summary: run_summary.clone(),
             notes: Some(notes.clone()),
             unmeasured: (!unmeasured.is_empty()).then(|| unmeasured.clone()),
@@ -269,13 +272,13 @@ impl Aggregate {
     /// Whether there is an answer, and whether it is a bad one.
     pub fn answer(&self) -> Answer {
         let differences = &self.summary.statistics.differences;
-        if differences.iter().any(|found| found.verdict == DifferenceVerdict::Worse) {
+        let is_worse = |found: &DifferenceStatistics| {
+            found.verdict.on_suite.verdict == DifferenceVerdict::Worse
+        };
+        if differences.iter().any(is_worse) {
             return Answer::Worse;
         }
-        // A skill that was loaded in no run is an answer: that over the runs that loaded it is only a closer look.
-        let is_empty = |found: &DifferenceStatistics| {
-            found.cases == 0 && found.over == DifferenceOver::Assigned
-        };
+        let is_empty = |found: &DifferenceStatistics| found.cases == 0;
         if !self.iteration.runs().any(Run::is_measured) || differences.iter().any(is_empty) {
             return Answer::Broken;
         }
@@ -307,6 +310,8 @@ fn entry(case: &Case, run: &Run) -> Option<BenchmarkRun> {
         rubric_normalized: run.rubric.as_ref().map(|rubric| rounded(rubric.normalized)),
         overall_efficiency: run.overall_efficiency.map(rounded),
         overall_score: run.overall_score.map(rounded),
+        required_score: run.required_score.map(rounded),
+        cost_usd: run.cost_usd.map(rounded),
         run_passed: Some(run.is_passed()),
         extra: Extra::new(),
     };

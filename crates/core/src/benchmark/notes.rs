@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{
-    Always, BenchmarkStatistics, CaseStatistics, DifferenceOver, DifferenceStatistics, RunSummary,
-};
-use skillgauge_format::json::Number;
+use skillgauge_format::evals::{Always, BenchmarkStatistics, CaseStatistics, RunSummary};
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::inference::{Metric, Sides, TOKENS, arms, differences, expectations};
+use super::inference::{Sides, arms, differences, expectations};
+use super::outcome::{Metric, Question, TOKENS};
+use super::text::compared;
+use super::verdict::Unit;
 use crate::iteration::{Case, Iteration, Roles, Run};
 use crate::mixture::Mixture;
 use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, Spread};
@@ -71,9 +71,9 @@ impl Analyst<'_> {
     }
 
     fn differences(&mut self) {
-        for difference in &self.statistics.differences {
-            self.notes.push(difference_note(difference));
-        }
+        let differences = &self.statistics.differences;
+        let note = |found| format!("{}{}", compared(found, differences.len()), found.sentence);
+        self.notes.extend(differences.iter().map(note));
         let configurations = &self.iteration.configurations;
         if configurations.len() > 1 && self.statistics.differences.is_empty() {
             let names: Vec<&str> = configurations.iter().map(Configuration::as_str).collect();
@@ -155,13 +155,14 @@ impl Analyst<'_> {
     }
 
     fn cases(&mut self) {
+        let unit = Unit::of(self.statistics.primary_outcome);
         let worse: Vec<String> = self
             .statistics
             .cases
             .iter()
             .filter_map(|case| Some((case, case.difference?.as_f64())))
-            .filter(|(_, difference)| *difference <= -NOTABLE)
-            .map(|(case, difference)| format!("{} ({difference:+.2})", case_name(case)))
+            .filter(|(_, difference)| *difference <= -NOTABLE * unit.width())
+            .map(|(case, difference)| format!("{} ({})", case_name(case), unit.plain(difference)))
             .collect();
         if !worse.is_empty() {
             self.note(format!("worse with the skill: {}", listed(&worse)));
@@ -196,6 +197,11 @@ impl Analyst<'_> {
             not_comparable: Vec::new(),
             primary,
             baseline,
+            question: Question {
+                outcome: self.statistics.primary_outcome,
+                margin: 0.0,
+                until_decided: false,
+            },
             seed: self.statistics.seed,
         };
         let metrics: [(&str, Metric); 3] =
@@ -206,7 +212,7 @@ impl Analyst<'_> {
                 continue;
             }
             // The factor and its test are over the same cases.
-            let pairs = sides.pairs(DifferenceOver::Assigned, metric);
+            let pairs = sides.pairs(metric);
             let mean = |side: usize| {
                 let values: Vec<f64> = pairs.iter().map(|pair| pair[side]).collect();
                 Spread::of(&values).map(|spread| spread.mean)
@@ -354,27 +360,6 @@ fn cost_note(name: &str, factor: f64, found: &PairedDifference) -> String {
     } else {
         format!("the skill saves {:.0} % of the {name} ({test})", 100.0 * (1.0 - factor))
     }
-}
-
-fn difference_note(found: &DifferenceStatistics) -> String {
-    let over = match found.over {
-        DifferenceOver::Assigned => "",
-        DifferenceOver::Loaded => " where the skill was loaded",
-    };
-    let mut note =
-        format!("{} against {}{over}: {}", found.configuration, found.baseline, found.verdict);
-    if let Some(difference) = found.difference {
-        let _ = write!(note, ", pass rate {:+.2}", difference.as_f64());
-        if let Some((low, high)) = found.low.zip(found.high).map(pair) {
-            let _ = write!(note, " [{low:+.2}, {high:+.2}]");
-        }
-    }
-    let _ = write!(note, " ({})", found.reason);
-    note
-}
-
-pub(super) fn pair((low, high): (Number, Number)) -> (f64, f64) {
-    (low.as_f64(), high.as_f64())
 }
 
 /// A case as people call it.

@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 
 use skillgauge_format::evals::{
-    ConfigurationStatistics, DeltaValue, DifferenceOver, DifferenceVerdict, Stats,
+    ConfigurationStatistics, DifferenceStatistics, DifferenceVerdict, LoadedRuns, PrimaryOutcome,
+    Stats,
 };
 use skillgauge_format::json::Number;
 
 use super::Summary;
-use super::notes::pair;
+use super::verdict::{Unit, capital, name};
 use crate::output::Style;
 use crate::text::{self, counted, printable};
+
+/// Columns of a terminal that is not wide.
+const WIDTH: usize = 80;
 
 /// Notes that are shown; the file has all of them.
 const NOTES: usize = 8;
@@ -21,8 +25,8 @@ pub(super) fn render(summary: &Summary, style: Style) -> String {
     if configurations.all(|found| found.runs + found.not_compared == 0) {
         out.push_str("no rate: no run was measured\n");
     } else {
-        table(summary, &mut out);
         verdicts(summary, style, &mut out);
+        table(summary, &mut out);
     }
     // The first notes repeat the verdicts.
     let said = summary.statistics.differences.len();
@@ -41,31 +45,26 @@ pub(super) fn render(summary: &Summary, style: Style) -> String {
 }
 
 fn table(summary: &Summary, out: &mut String) {
-    let mut rows = vec![
-        ["", "cases", "runs", "pass rate", "95 %", "passed", "time", "tokens"].map(str::to_owned),
-    ];
-    for (configuration, found) in &summary.statistics.configurations {
-        rows.push(row(configuration, found));
-    }
-    if let Some(found) = summary.statistics.differences.first() {
-        let mut row = ["difference"; 8].map(str::to_owned);
-        row[1..].fill(String::new());
-        let signed = |value: Option<f64>, decimals: usize, unit: &str| {
-            value.map_or_else(String::new, |value| format!("{value:+.decimals$}{unit}"))
-        };
-        let mean = |value: &Option<DeltaValue>| value.as_ref().and_then(DeltaValue::as_f64);
-        row[3] = signed(found.difference.map(Number::as_f64), 2, "");
-        row[6] = signed(mean(&found.means.time_seconds), 1, " s");
-        row[7] = signed(mean(&found.means.tokens), 0, "");
-        rows.push(row);
+    let statistics = &summary.statistics;
+    let outcome = statistics.primary_outcome;
+    let title =
+        if outcome == PrimaryOutcome::Preference { "pass rate".to_owned() } else { name(outcome) };
+    let heads = ["", "cases", "runs", &title, "95 %", "passed", "time", "tokens"];
+    let mut rows = vec![heads.map(str::to_owned)];
+    for (configuration, found) in &statistics.configurations {
+        rows.push(row(configuration, found, outcome));
     }
     let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
     out.push_str(&text::table(&rows, &[0]));
 }
 
-fn row(configuration: &str, found: &ConfigurationStatistics) -> [String; 8] {
-    let percent = |number: Number| 100.0 * number.as_f64();
-    let rate = found.pass_rate.as_ref();
+fn row(
+    configuration: &str,
+    found: &ConfigurationStatistics,
+    outcome: PrimaryOutcome,
+) -> [String; 8] {
+    let unit = Unit::of(outcome);
+    let level = found.primary.as_ref();
     let or_none = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
     let mean = |stats: &Option<Stats>| stats.as_ref().map(|stats| stats.mean.as_f64());
     let runs = match found.runs + found.unmeasured + found.not_compared {
@@ -76,38 +75,89 @@ fn row(configuration: &str, found: &ConfigurationStatistics) -> [String; 8] {
         printable(configuration).into_owned(),
         found.cases.to_string(),
         runs,
-        or_none(rate.map(|rate| format!("{:.0} %", percent(rate.mean)))),
-        or_none(rate.map(|rate| format!("{:.0}-{:.0} %", percent(rate.low), percent(rate.high)))),
+        or_none(level.map(|found| unit.level(found.mean.as_f64()))),
+        or_none(level.map(|found| unit.range(found.low.as_f64(), found.high.as_f64()))),
         format!("{}/{}", found.passed, found.runs),
         or_none(mean(&found.time_seconds).map(|seconds| format!("{seconds:.1} s"))),
         or_none(mean(&found.tokens).map(|tokens| format!("{tokens:.0}"))),
     ]
 }
 
+/// The answer of each comparison, and how the other numbers differ.
 fn verdicts(summary: &Summary, style: Style, out: &mut String) {
     let differences = &summary.statistics.differences;
     for found in differences {
-        let over = match found.over {
-            DifferenceOver::Assigned => "",
-            DifferenceOver::Loaded => " (only runs that loaded the skill)",
-        };
-        let verdict = coloured(found.verdict, style);
-        let names = format!("{} against {}", found.configuration, found.baseline);
-        let _ = write!(out, "\n{}{over}: {verdict}", printable(&names));
-        if let Some(difference) = found.difference {
-            let _ = write!(out, ", {:+.2}", difference.as_f64());
+        let verdict = found.verdict.on_suite.verdict;
+        let word = capital(&verdict.to_string());
+        let names = compared(found, differences.len());
+        let plain = text::wrap(&format!("{names}{}", found.sentence), WIDTH);
+        // Colour has no width: the lines are those of the plain text.
+        let _ = writeln!(out, "{}", plain.replacen(&word, &coloured(verdict, &word, style), 1));
+        for line in secondary(found) {
+            let _ = writeln!(out, "  {line}");
         }
-        if let Some((low, high)) = found.low.zip(found.high).map(pair) {
-            let _ = write!(out, " [{low:+.2}, {high:+.2}]");
-        }
-        let _ = write!(out, "\n  {}", found.reason);
-    }
-    if !differences.is_empty() {
         out.push('\n');
     }
 }
 
-fn coloured(verdict: DifferenceVerdict, style: Style) -> String {
+/// Which arms are compared, where that is not plain.
+pub(super) fn compared(found: &DifferenceStatistics, comparisons: usize) -> String {
+    let is_plain = found.configuration.as_str() == "with_skill"
+        && found.baseline.as_str() == "without_skill"
+        && comparisons == 1;
+    if is_plain {
+        return String::new();
+    }
+    let names = format!("{} against {}", found.configuration, found.baseline);
+    format!("{}: ", printable(&names))
+}
+
+/// Time, tokens and cost as factors, and the other outcomes as differences.
+pub fn secondary(found: &DifferenceStatistics) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (key, other) in &found.secondary {
+        let name = key.replace('_', " ");
+        let interval = other.interval.map(|ends| ends.map(Number::as_f64));
+        let outcome = PrimaryOutcome::ALL.into_iter().find(|known| known.as_str() == key);
+        let unit = match outcome {
+            Some(outcome) => Unit::of(outcome),
+            None if key.starts_with("rubric.") => Unit::Score,
+            None => continue,
+        };
+        let range = interval
+            .map(|[low, high]| format!(" (95%: {} to {})", unit.plain(low), unit.plain(high)));
+        let difference = unit.signed(other.difference.as_f64());
+        lines.push(format!("{name} {difference}{}", range.unwrap_or_default()));
+    }
+    let ratio = |key: &str, name: &str| {
+        let ratio = found.secondary.get(key)?.ratio?.as_f64();
+        Some(format!("{ratio:.1} times the {name}"))
+    };
+    let ratios: Vec<String> =
+        [("time_seconds", "time"), ("tokens", "tokens"), ("cost_usd", "cost")]
+            .into_iter()
+            .filter_map(|(key, name)| ratio(key, name))
+            .collect();
+    if !ratios.is_empty() {
+        lines.push(ratios.join(", "));
+    }
+    if let Some(loaded) = &found.loaded {
+        lines.push(loaded_line(loaded, found));
+    }
+    lines
+}
+
+fn loaded_line(loaded: &LoadedRuns, found: &DifferenceStatistics) -> String {
+    let unit = Unit::of(found.verdict.outcome);
+    let mut line = format!("the skill was loaded in {} of {} runs", loaded.runs, loaded.of);
+    if let Some((with, without)) = loaded.mean.zip(loaded.baseline_mean) {
+        let [with, without] = [with, without].map(|mean| unit.level(mean.as_f64()));
+        let _ = write!(line, ": {with} in these, {without} in the baseline (no fair comparison)");
+    }
+    line
+}
+
+fn coloured(verdict: DifferenceVerdict, word: &str, style: Style) -> String {
     let code = match verdict {
         DifferenceVerdict::Better => "1;32",
         DifferenceVerdict::Worse => "1;31",
@@ -115,7 +165,7 @@ fn coloured(verdict: DifferenceVerdict, style: Style) -> String {
         DifferenceVerdict::Undecided => "1;33",
     };
     match style {
-        Style::Plain => verdict.to_string(),
-        Style::Coloured => format!("\u{1b}[{code}m{verdict}\u{1b}[0m"),
+        Style::Plain => word.to_owned(),
+        Style::Coloured => format!("\u{1b}[{code}m{word}\u{1b}[0m"),
     }
 }

@@ -62,6 +62,7 @@ pub(super) struct Graded {
     pub(super) rubric: Option<Rubric>,
     pub(super) gate_passed: Option<bool>,
     pub(super) overall_score: Option<f64>,
+    pub(super) required_score: Option<f64>,
     pub(super) suggestions: Vec<Suggestion>,
     pub(super) claims: Vec<Claim>,
     pub(super) notes: Vec<String>,
@@ -88,7 +89,10 @@ impl Graded {
         }
         if root.has("overall_score") {
             let score = amount(Some(root), "overall_score").map(Number::as_f64);
-            graded.overall_score = score.or(graded.overall_score).filter(|score| *score <= BEST);
+            let score = score.or(graded.overall_score).filter(|score| *score <= BEST);
+            graded.overall_score = score.map(|stated| graded.exact_score(stated));
+            let score = amount(Some(root), "required_score").map(Number::as_f64);
+            graded.required_score = score.filter(|score| *score <= BEST);
             graded.overall = match words(root, "overall") {
                 Some("pass") => Some(true),
                 Some("fail") => Some(false),
@@ -137,6 +141,14 @@ impl Graded {
         }
         let as_number = |count: u64| Number::Unsigned(count).as_f64();
         (as_number(passed) / as_number(total)).min(1.0)
+    }
+
+    /// The mean of the scores where the stated one is that mean in one decimal, as the seed writes it.
+    fn exact_score(&self, stated: f64) -> f64 {
+        let scores: Option<Vec<f64>> =
+            self.verdicts.iter().map(|found| found.score.map(Number::as_f64)).collect();
+        let mean = scores.and_then(|scores| Spread::of(&scores)).map(|spread| spread.mean);
+        mean.filter(|mean| (mean - stated).abs() <= 0.051).unwrap_or(stated)
     }
 
     fn take_expectations(&mut self, root: &Node<'_>) {

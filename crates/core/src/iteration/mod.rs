@@ -30,6 +30,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Claim, Configuration, EvalId, GradedExpectation};
 use skillgauge_format::record::IterationRecord;
@@ -55,7 +56,7 @@ pub struct Iteration {
 }
 
 /// What was measured, with what, and when: from `iteration.json`, or else from the runs or another tool's benchmark.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     pub skill_name: Option<String>,
     pub skill_path: Option<String>,
@@ -67,6 +68,10 @@ pub struct About {
     pub timestamp: Option<String>,
     /// Why not everything was run.
     pub partial: Option<String>,
+    /// The primary outcome that a benchmark was asked for.
+    pub primary_outcome: Option<PrimaryOutcome>,
+    /// The margin that a benchmark was asked for.
+    pub margin: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +84,25 @@ pub struct Case {
     pub expected_output: Option<String>,
     /// By configuration and number, runs that were planned and are not there included.
     pub runs: Vec<Run>,
+    /// What a blind comparator preferred, by baseline and number of the runs.
+    pub preferences: Vec<Preference>,
+}
+
+/// Which of two runs of a case with the same number a blind comparator preferred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preference {
+    pub baseline: Configuration,
+    /// The number of both runs, from 1.
+    pub number: u64,
+    /// Whether the run with the skill won; nothing for a tie.
+    pub is_won: Option<bool>,
+}
+
+impl Preference {
+    /// 1 when the run with the skill won, 0 when it lost.
+    pub fn share(&self) -> f64 {
+        self.is_won.map_or(0.5, |is_won| f64::from(u8::from(is_won)))
+    }
 }
 
 /// One run. What nobody told is absent.
@@ -102,6 +126,8 @@ pub struct Run {
     pub rubric: Option<Rubric>,
     /// The mean of its criteria from 1 to 5, in the `cases` dialect.
     pub overall_score: Option<f64>,
+    /// The mean of its required criteria from 1 to 5, in the `cases` dialect.
+    pub required_score: Option<f64>,
     /// The mean of pass rate and rubric, where a rubric that the gate kept from being scored counts 0.
     pub overall_efficiency: Option<f64>,
     pub seconds: Option<f64>,

@@ -169,6 +169,8 @@ impl Source {
             timestamp: of(|record| Some(record.started.to_string()))
                 .or_else(|| stated.timestamp.clone()),
             partial: of(|record| record.partial.clone()),
+            primary_outcome: stated.primary_outcome,
+            margin: stated.margin,
         }
     }
 
@@ -185,6 +187,7 @@ impl Source {
     fn case(&self, place: &CaseFolder) -> (Case, Vec<Problem>) {
         let (folders, mut problems) = place.runs(self.record.as_ref());
         let mut case = Case {
+            preferences: Vec::new(),
             key: place.key.clone(),
             id: place.id.clone(),
             name: None,
@@ -340,7 +343,7 @@ impl Run {
         self.verdicts = std::mem::take(&mut graded.verdicts);
         self.counts = (graded.counts.total > 0).then_some(graded.counts);
         self.rubric.clone_from(&graded.rubric);
-        self.overall_score = graded.overall_score;
+        (self.overall_score, self.required_score) = (graded.overall_score, graded.required_score);
         self.gate_passed = graded.gate_passed;
         self.judge_errors = std::mem::take(&mut graded.judge_errors);
         self.judge = graded.judge.take();
@@ -505,7 +508,10 @@ fn stated(folder: &Path) -> About {
         let text = metadata.as_ref()?.get(key)?.as_str()?;
         (!text.trim().is_empty() && !text.starts_with('<')).then(|| text.to_owned())
     };
+    let value = |key: &str| metadata.as_ref()?.get(key).cloned();
     About {
+        primary_outcome: value("primary_outcome").and_then(|it| serde_json::from_value(it).ok()),
+        margin: value("margin").and_then(|it| it.as_f64()),
         skill_name: of("skill_name"),
         skill_path: of("skill_path"),
         executor_model: of("executor_model"),

@@ -9,7 +9,8 @@ use skillgauge_format::part::Configuration;
 const PRIMARY: [&str; 3] = ["with_skill", "new_skill", "skill"];
 
 /// Names of baselines, in the order in which they are shown.
-const BASELINES: [&str; 5] = ["without_skill", "old_skill", "baseline", "no_skill", "without"];
+const BASELINES: [&str; 6] =
+    ["without_skill", "old_skill", "same_skill", "baseline", "no_skill", "without"];
 
 /// Whether a folder of this name holds a configuration, whatever is in it.
 pub(super) fn is_known(name: &str) -> bool {

@@ -100,6 +100,11 @@ impl Plan {
         Self { runs: all }
     }
 
+    /// The replicates: every case in every configuration once, then again.
+    pub fn replicates(&self) -> impl Iterator<Item = &[RunId]> {
+        self.runs.chunk_by(|one, next| one.number == next.number)
+    }
+
     pub fn runs(&self) -> &[RunId] {
         &self.runs
     }

@@ -6,8 +6,9 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
+use super::special::student_cdf;
 use super::{
-    CaseRuns, FEWEST_CASES, PairTally, SIGNIFICANCE, Tail, number, permutation_test, sign_flip,
+    CaseRuns, FEWEST_CASES, PairTally, SIGNIFICANCE, Tail, Z, number, permutation_test, sign_flip,
     smallest_p_value,
 };
 
@@ -17,7 +18,10 @@ pub const POWER: f64 = 0.8;
 /// Differences are looked at in steps of so many points.
 const STEP: u32 = 5;
 
-const DRAWS: u32 = 400;
+const DRAWS: u32 = 300;
+
+/// From so many runs in each arm on, the normal approximation is as good as a simulation.
+const LARGE: usize = 150;
 
 /// The largest suite that is recommended.
 const MOST_CASES: usize = 400;
@@ -39,10 +43,25 @@ impl Design {
 
     /// How often a true difference is found.
     pub fn power(self, difference: f64) -> f64 {
+        if self.cases.saturating_mul(self.runs) >= LARGE && !self.is_sequential {
+            return self.normal_power(difference);
+        }
         let mut random = ChaCha8Rng::seed_from_u64(super::DEFAULT_SEED);
         let chances = [0.5 + difference / 2.0, 0.5 - difference / 2.0];
         let found = (0..DRAWS).filter(|_| self.finds(chances, &mut random)).count();
         number(found) / f64::from(DRAWS)
+    }
+
+    fn normal_power(self, difference: f64) -> f64 {
+        let runs = number(self.cases.saturating_mul(self.runs));
+        let variance = 0.25 - difference * difference / 4.0;
+        let error = (2.0 * variance / runs).sqrt().max(1e-9);
+        let bar = match self.tail {
+            Tail::Both => Z,
+            Tail::Upper => 1.644_853_626_951_472_2,
+        };
+        // Student's distribution with so many degrees of freedom is the normal one.
+        student_cdf(difference / error - bar, 1e7)
     }
 
     fn finds(self, chances: [f64; 2], random: &mut ChaCha8Rng) -> bool {
@@ -91,23 +110,17 @@ impl Design {
             let design = Self { cases, ..self };
             design.can_decide() && design.power(difference) >= POWER
         };
-        let mut high = 1;
-        while !is_enough(high) {
-            high *= 2;
-            if high > MOST_CASES {
+        // Begins at what the normal approximation says, which is too few for a small design.
+        let least =
+            |cases: &usize| Self { cases: *cases, ..self }.normal_power(difference) >= POWER;
+        let mut cases = (1..=MOST_CASES).find(least)?;
+        while !is_enough(cases) {
+            cases += 1 + cases / 16;
+            if cases > MOST_CASES {
                 return None;
             }
         }
-        let mut low = high / 2;
-        while high - low > 1 + high / 16 {
-            let middle = usize::midpoint(low, high);
-            if is_enough(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Some(high)
+        Some(cases)
     }
 }
 

@@ -37,6 +37,22 @@ impl PairTally {
         tally
     }
 
+    /// The pairs up to the one that decided, in the order of the plan. Runs that were under way by then change nothing, so
+    /// the answer is the same however many ran at once, on one machine or on many.
+    pub fn until_decided(pairs: impl IntoIterator<Item = [f64; 2]>) -> Self {
+        let mut tally = Self::default();
+        for pair in pairs {
+            if tally.is_decided() {
+                break;
+            }
+            let next = Self::of([pair]);
+            tally.won += next.won;
+            tally.lost += next.lost;
+            tally.tied += next.tied;
+        }
+        tally
+    }
+
     pub fn e_value(self) -> f64 {
         let (won, lost) = (number(self.won), number(self.lost));
         let ln_beta = ln_gamma(won + 1.0) + ln_gamma(lost + 1.0) - ln_gamma(won + lost + 2.0);

@@ -4,11 +4,13 @@
 //! under "nothing differs" is that of dealing each case's runs anew to the two arms, so three cases with three runs each
 //! can already show a difference. It says nothing about other tasks; that is what [`super::PairedDifference`] is for.
 
+use std::collections::BTreeMap;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::spread::{below, sum};
-use super::{CONFIDENCE, Interval, Method, Spread, Z, number, student_quantile};
+use super::{CONFIDENCE, Interval, Method, SIGNIFICANCE, Spread, Z, number, student_quantile};
 
 /// Random deals where counting all of them would take too long.
 const DEALS: u32 = 200_000;
@@ -25,6 +27,9 @@ const MOST_LISTED: usize = 5_000;
 /// How much the spread over all runs weighs beside the one within cases, in runs: it keeps an interval from shrinking to
 /// a point when the few runs of each case happen to agree. Coverage by simulation is in the tests.
 const PRIOR_RUNS: f64 = 1.0;
+
+/// A difference of so many standard errors is significant four times out of five: 1.96 + 0.84.
+const DETECTED: f64 = 2.801_585;
 
 /// The values of one case's runs in both arms.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +57,9 @@ pub struct WithinCases {
     /// Two-sided.
     pub p_value: f64,
     pub method: Method,
+    /// The smallest difference that so many runs of this spread find with a power of 80 %; nothing when no result of so
+    /// few could be significant, or when a value is outside 0 to 1.
+    pub resolvable: Option<f64>,
 }
 
 impl WithinCases {
@@ -60,7 +68,54 @@ impl WithinCases {
         let cases = complete(cases);
         let difference = difference(&cases)?;
         let (p_value, method) = permutation_test(&cases, Tail::Both, seed);
-        Some(Self { cases: cases.len(), difference, interval: interval(&cases), p_value, method })
+        let found = Estimate::of(&cases);
+        let mut interval = found.map(|found| found.interval);
+        if let Some(interval) = &mut interval
+            && p_value <= SIGNIFICANCE
+        {
+            // The test decides whether there is a difference; an interval must not contradict it.
+            if difference > 0.0 {
+                interval.low = interval.low.max(0.0);
+            } else {
+                interval.high = interval.high.min(0.0);
+            }
+        }
+        let runs: Vec<[usize; 2]> =
+            cases.iter().map(|case| [case.with.len(), case.without.len()]).collect();
+        let can_decide = smallest_p_value(&runs, Tail::Both) <= SIGNIFICANCE;
+        let resolvable =
+            found.filter(|_| can_decide).map(|found| (DETECTED * found.error).min(1.0));
+        Some(Self { cases: cases.len(), difference, interval, p_value, method, resolvable })
+    }
+}
+
+impl WithinCases {
+    /// Of preferences: for each case its pairs of runs, from 0 (lost) to 1 (won). If nothing differs, either run of a pair
+    /// could have been preferred, so pairs are flipped, not dealt.
+    pub fn of_preferences(cases: &[Vec<f64>], seed: u64) -> Option<Self> {
+        let groups: Vec<&[f64]> =
+            cases.iter().map(Vec::as_slice).filter(|it| !it.is_empty()).collect();
+        let arm = Arm::of(&groups)?;
+        let pair = |share: &f64| CaseRuns { with: vec![*share], without: vec![1.0 - share] };
+        let pairs: Vec<CaseRuns> = groups.iter().copied().flatten().map(pair).collect();
+        let (p_value, method) = permutation_test(&pairs, Tail::Both, seed);
+        let quantile = quantile(arm.freedom);
+        let Interval { low, high } = arm.interval(quantile);
+        let can_decide = smallest_p_value(&vec![[1, 1]; pairs.len()], Tail::Both) <= SIGNIFICANCE;
+        let error = (high - low) / quantile;
+        Some(Self {
+            cases: groups.len(),
+            difference: 2.0 * arm.mean - 1.0,
+            interval: Some(Interval { low: 2.0 * low - 1.0, high: 2.0 * high - 1.0 }),
+            p_value,
+            method,
+            resolvable: can_decide.then(|| (DETECTED * error).min(1.0)),
+        })
+    }
+
+    /// The interval alone, without a test.
+    pub fn interval_of(cases: &[CaseRuns]) -> Option<Interval> {
+        Estimate::of(&complete(cases)).map(|found| found.interval)
     }
 }
 
@@ -139,7 +194,7 @@ fn whole_deals(cases: &[CaseRuns]) -> Option<WholeDeals> {
 
 /// For every sum of `chosen` of the values, the share of the choices that have it.
 fn sums_of(values: &[i64], chosen: usize) -> Option<Vec<(i64, f64)>> {
-    let mut found: Vec<std::collections::BTreeMap<i64, f64>> = vec![Default::default(); chosen + 1];
+    let mut found: Vec<BTreeMap<i64, f64>> = vec![BTreeMap::new(); chosen + 1];
     found[0].insert(0, 1.0);
     for value in values {
         for count in (1..=chosen).rev() {
@@ -148,7 +203,7 @@ fn sums_of(values: &[i64], chosen: usize) -> Option<Vec<(i64, f64)>> {
                 *found[count].entry(sum + value).or_default() += deals;
             }
         }
-        if found.iter().map(std::collections::BTreeMap::len).sum::<usize>() > 100_000 {
+        if found.iter().map(BTreeMap::len).sum::<usize>() > 100_000 {
             return None;
         }
     }
@@ -165,7 +220,7 @@ fn exact(deals: &WholeDeals, tail: Tail) -> Option<f64> {
         let (first, last) = ends(shares)?;
         low += first;
         width += last - first;
-        work += (width as f64 + 1.0) * number(shares.len());
+        work += number(usize::try_from(width).ok()? + 1) * number(shares.len());
     }
     if work > MOST_WORK {
         return None;
@@ -196,7 +251,7 @@ fn sampled(cases: &[CaseRuns], tail: Tail, seed: u64) -> f64 {
     let decks: Vec<Deck> = cases.iter().map(Deck::new).collect();
     let observed: f64 = decks.iter().map(|deck| deck.observed).sum();
     // Sums that are equal on paper differ in their last bits.
-    let slack = 1e-9 * cases.iter().map(|case| scale(case)).sum::<f64>();
+    let slack = 1e-9 * cases.iter().map(scale).sum::<f64>();
     let is_far = |sum: f64| match tail {
         Tail::Both => sum.abs() >= observed.abs() - slack,
         Tail::Upper => sum >= observed - slack,
@@ -284,20 +339,31 @@ fn nearest(value: f64) -> i64 {
     value.round() as i64
 }
 
-/// The interval of the mean difference of values from 0 to 1, for these cases.
+/// What the runs tell about the size of the difference, for values from 0 to 1.
 ///
 /// Each arm gets Wilson's interval for as many runs as its spread within cases is worth, and the two are put together
 /// by their distances (Newcombe's way), so that an arm in which everything passed still has an interval.
-fn interval(cases: &[CaseRuns]) -> Option<Interval> {
-    let sides = |side: fn(&CaseRuns) -> &[f64]| cases.iter().map(side).collect::<Vec<_>>();
-    let with = Arm::of(&sides(|case| &case.with))?;
-    let without = Arm::of(&sides(|case| &case.without))?;
-    let quantile = quantile(with.freedom + without.freedom);
-    let [one, other] = [with.interval(quantile), without.interval(quantile)];
-    let mean = with.mean - without.mean;
-    let low = (with.mean - one.low).hypot(other.high - without.mean);
-    let high = (one.high - with.mean).hypot(without.mean - other.low);
-    Some(Interval { low: mean - low, high: mean + high }.clamped(-1.0, 1.0))
+#[derive(Clone, Copy)]
+struct Estimate {
+    interval: Interval,
+    /// The standard error that the interval stands for.
+    error: f64,
+}
+
+impl Estimate {
+    fn of(cases: &[CaseRuns]) -> Option<Self> {
+        let sides = |side: fn(&CaseRuns) -> &[f64]| cases.iter().map(side).collect::<Vec<_>>();
+        let with = Arm::of(&sides(|case| &case.with))?;
+        let without = Arm::of(&sides(|case| &case.without))?;
+        let quantile = quantile(with.freedom + without.freedom);
+        let [one, other] = [with.interval(quantile), without.interval(quantile)];
+        let mean = with.mean - without.mean;
+        let low = (with.mean - one.low).hypot(other.high - without.mean);
+        let high = (one.high - with.mean).hypot(without.mean - other.low);
+        let interval = Interval { low: mean - low, high: mean + high }.clamped(-1.0, 1.0);
+        let half = |side: Interval| (side.high - side.low) / 2.0;
+        Some(Self { interval, error: half(one).hypot(half(other)) / quantile })
+    }
 }
 
 /// The interval of the mean of values from 0 to 1, one for each case: what to expect of cases like these.
@@ -316,6 +382,8 @@ struct Arm {
     mean: f64,
     /// How many all-or-nothing runs would be as sure.
     worth: f64,
+    /// Whether that follows from a variance that was seen.
+    is_estimated: bool,
     freedom: f64,
 }
 
@@ -342,11 +410,18 @@ impl Arm {
         let runs =
             count * count / spreads.iter().map(|spread| 1.0 / number(spread.count)).sum::<f64>();
         let most = mean * (1.0 - mean);
-        let worth = if most > 1e-12 && variance > 1e-12 { runs * most / variance } else { runs };
-        Some(Self { mean, worth: worth.max(runs), freedom: freedom + PRIOR_RUNS })
+        let (worth, is_estimated) = match (most > 1e-12, variance > 1e-12) {
+            (true, true) => ((runs * most / variance).max(runs), true),
+            // All alike and neither all nor nothing: as if one more run had been that.
+            (true, false) => (runs * (runs + 1.0), false),
+            (false, _) => (runs, false),
+        };
+        Some(Self { mean, worth, is_estimated, freedom: freedom + PRIOR_RUNS })
     }
 
     fn interval(&self, quantile: f64) -> Interval {
-        super::rate::wilson_around(self.mean, self.worth * (Z / quantile).powi(2))
+        // Only a variance that was estimated is itself unsure.
+        let scale = if self.is_estimated { (Z / quantile).powi(2) } else { 1.0 };
+        super::rate::wilson_around(self.mean, self.worth * scale)
     }
 }

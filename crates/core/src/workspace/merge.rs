@@ -164,6 +164,7 @@ fn in_words(baseline: Option<&Baseline>) -> String {
     match baseline {
         None => "none".to_owned(),
         Some(Baseline { kind: BaselineKind::Without, .. }) => "without the skill".to_owned(),
+        Some(Baseline { kind: BaselineKind::Same, .. }) => "the same skill again".to_owned(),
         Some(Baseline { version: Some(version), .. }) => format!("v{version} of the skill"),
         Some(Baseline { kind: BaselineKind::Old, .. }) => "another version of the skill".to_owned(),
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::check::quote;
+use crate::evals::EvalConfig;
 use crate::part::CaseId;
 use crate::problem::{At, IdKind, MeaningIssue, Report};
 use crate::rule;
@@ -24,6 +25,9 @@ pub struct CasesSuite {
     /// Path of the skill under test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
+    /// How the suite is run, as in the `evals` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_config: Option<EvalConfig>,
     /// The cases.
     pub cases: Vec<SuiteCase>,
     /// A note for whoever writes the suite; nothing reads it.

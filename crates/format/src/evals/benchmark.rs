@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::statistics::{BenchmarkStatistics, UnmeasuredRun};
 use super::summary::RunSummary;
+use super::verdict::{PrimaryOutcome, Verdict};
 use crate::json::Number;
 use crate::part::{Configuration, EvalId, GradedExpectation, Timestamp, tally};
 use crate::problem::{At, Report};
@@ -19,6 +20,9 @@ pub struct Benchmark {
     /// The runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<BenchmarkRun>>,
+    /// The answer: that of the first comparison, as `statistics` has it for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Statistics by configuration.
     pub run_summary: RunSummary,
     /// What an analyst would point out.
@@ -59,6 +63,13 @@ pub struct BenchmarkMetadata {
     /// How often each eval was run in each configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_per_configuration: Option<u64>,
+    /// The primary outcome that somebody chose with `bench --primary`; the next benchmark keeps to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_outcome: Option<PrimaryOutcome>,
+    /// The margin that somebody chose with `bench --margin`; the next benchmark keeps to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub margin: Option<Number>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -134,6 +145,13 @@ pub struct RunResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 5))]
     pub overall_score: Option<Number>,
+    /// Mean of the required criteria's scores from 1 to 5, in a suite of the `cases` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 5))]
+    pub required_score: Option<Number>,
+    /// US dollars; absent when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Number>,
     /// Whether the run passed as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_passed: Option<bool>,

@@ -13,6 +13,7 @@ mod structural;
 mod suite;
 mod summary;
 mod timing;
+mod verdict;
 
 pub use benchmark::{Benchmark, BenchmarkMetadata, BenchmarkRun, RunResult};
 pub use check_type::{CHECK_TYPES, CheckType, CheckTypeInfo, Operator};
@@ -26,13 +27,14 @@ pub use metrics::Metrics;
 pub use rubric::{Dimension, QualityRubric, Scoring};
 pub use statistics::{
     Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
-    DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate, NeverDiscriminating,
-    PassAtK, UnmeasuredRun,
+    DifferenceStatistics, DifferenceVerdict, Estimate, LoadedRuns, NeverDiscriminating, PassAtK,
+    SecondaryDifference, UnmeasuredRun,
 };
 pub use structural::{CheckResult, Structural};
 pub use suite::{Eval, EvalConfig, EvalsSuite, StructuralExpectation};
 pub use summary::{ConfigurationSummary, Delta, DeltaValue, RunSummary, Stats};
 pub use timing::Timing;
+pub use verdict::{Beyond, OnSuite, PrimaryOutcome, TestMethod, Verdict};
 
 pub(crate) mod meaning {
     //! The rules of this family, for the table of kinds.

@@ -7,7 +7,8 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::summary::{Delta, Stats};
+use super::summary::Stats;
+use super::verdict::{PrimaryOutcome, Verdict};
 use crate::json::Number;
 use crate::part::{Configuration, EvalId};
 use crate::{Extra, JsonSchema};
@@ -19,6 +20,9 @@ pub struct BenchmarkStatistics {
     pub confidence: Number,
     /// The seed of everything that was drawn.
     pub seed: u64,
+    /// The outcome that decides.
+    #[serde(default)]
+    pub primary_outcome: PrimaryOutcome,
     /// By configuration: how many runs there are, and what to expect of another one.
     pub configurations: IndexMap<String, ConfigurationStatistics>,
     /// With the skill minus each baseline, case by case.
@@ -48,6 +52,9 @@ pub struct ConfigurationStatistics {
     pub timed_out: u64,
     /// Of `runs`, those that passed as a whole.
     pub passed: u64,
+    /// The primary outcome, the mean over cases, each case the mean of its runs, with its interval for cases like these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Estimate>,
     /// The mean pass rate over cases, each case the mean of its runs, with its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
@@ -65,6 +72,9 @@ pub struct ConfigurationStatistics {
     /// Mean of the criteria's scores from 1 to 5, in the `cases` dialect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall_score: Option<Stats>,
+    /// Mean of the required criteria's scores from 1 to 5, in the `cases` dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_score: Option<Stats>,
     /// Duration in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_seconds: Option<Stats>,
@@ -114,17 +124,6 @@ pub struct PassAtK {
     pub extra: Extra,
 }
 
-/// Which runs a difference is made of.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DifferenceOver {
-    /// Every measured run that had the skill installed, used or not.
-    #[default]
-    Assigned,
-    /// Of those, only the runs in which the skill was loaded.
-    Loaded,
-}
-
 /// What the skill changes, judged by case.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct DifferenceStatistics {
@@ -132,33 +131,19 @@ pub struct DifferenceStatistics {
     pub configuration: Configuration,
     /// The one that it is compared with.
     pub baseline: Configuration,
-    /// What is compared.
-    pub metric: String,
-    /// Which runs count.
-    pub over: DifferenceOver,
     /// Cases that have runs in every arm.
     pub cases: u64,
-    /// Cases that lost an arm: they are in neither rate and in no difference.
+    /// Cases that lost an arm: they are in neither mean and in no difference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_comparable: Vec<EvalId>,
-    /// The pass rate of the configuration over the cases; null without cases.
-    #[serde(default)]
-    pub rate: Option<Number>,
-    /// The pass rate of the baseline over the same cases; null without cases.
-    #[serde(default)]
-    pub baseline_rate: Option<Number>,
-    /// The mean difference over cases; null without cases.
-    pub difference: Option<Number>,
-    /// The lower end of its interval; null for a single case, and when all cases differ alike.
-    pub low: Option<Number>,
-    /// The upper end of its interval; null for a single case, and when all cases differ alike.
-    pub high: Option<Number>,
-    /// The p-value of the sign-flip permutation test; null without cases.
-    #[schemars(range(min = 0, max = 1))]
-    pub p_value: Option<Number>,
-    /// `exact` or `monte_carlo`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
+    /// The primary outcome of the configuration, the mean over the cases; null without cases.
+    pub mean: Option<Number>,
+    /// The primary outcome of the baseline over the same cases; null without cases.
+    pub baseline_mean: Option<Number>,
+    /// What can be concluded.
+    pub verdict: Verdict,
+    /// The same in words.
+    pub sentence: String,
     /// Cases that are better.
     pub wins: u64,
     /// Cases that are worse.
@@ -169,13 +154,52 @@ pub struct DifferenceStatistics {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub sign_p_value: Option<Number>,
-    /// The mean difference of other numbers over the same cases.
+    /// The other outcomes, time, tokens and cost over the same cases. They decide nothing.
     #[serde(default)]
-    pub means: Delta,
-    /// What can be concluded.
-    pub verdict: DifferenceVerdict,
-    /// Why, in a sentence.
-    pub reason: String,
+    pub secondary: IndexMap<String, SecondaryDifference>,
+    /// The runs that loaded the skill, when not all did. Loading happens after the arms were assigned, so this is no fair
+    /// comparison and has no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loaded: Option<LoadedRuns>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How another number differs between the arms.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct SecondaryDifference {
+    /// With the configuration, the mean over cases.
+    pub mean: Number,
+    /// With the baseline.
+    pub baseline_mean: Number,
+    /// The mean difference over cases.
+    pub difference: Number,
+    /// Its 95 % interval; null when there are too few runs for one.
+    pub interval: Option<[Number; 2]>,
+    /// `mean` divided by `baseline_mean`, for time, tokens and cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Number>,
+    /// Cases in which every arm knows the number.
+    pub cases: u64,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// The runs that loaded the skill, beside all runs of the baseline.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct LoadedRuns {
+    /// Runs that loaded the skill.
+    pub runs: u64,
+    /// Runs of the configuration in all.
+    pub of: u64,
+    /// Cases with such runs.
+    pub cases: u64,
+    /// The primary outcome of these runs, the mean over these cases; null without runs.
+    pub mean: Option<Number>,
+    /// The primary outcome of the baseline over the same cases.
+    pub baseline_mean: Option<Number>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -217,7 +241,7 @@ pub struct CaseStatistics {
     pub eval_name: Option<String>,
     /// By configuration.
     pub configurations: IndexMap<String, CaseConfiguration>,
-    /// Pass rate with the skill minus the first baseline; absent when the case lost an arm.
+    /// The primary outcome with the skill minus that of the first baseline; absent when the case lost an arm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Number>,
     /// Fields that this version does not know.
@@ -236,6 +260,9 @@ pub struct CaseConfiguration {
     pub pass_rate: Number,
     /// Their sample standard deviation.
     pub stddev: Number,
+    /// Mean of the primary outcome; absent when no run has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Number>,
     /// Whether some runs passed and some did not.
     pub flaky: bool,
     /// Fields that this version does not know.

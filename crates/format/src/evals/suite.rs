@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::check_type::{CheckType, Operator, special_fields};
 use super::rubric::{self, QualityRubric};
+use super::verdict::PrimaryOutcome;
 use crate::check::quote;
 use crate::dialect::{self, Dialect};
 use crate::json::{Number, Value};
@@ -46,6 +47,13 @@ pub struct EvalConfig {
     /// Whether each eval is also run without the skill; true when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline_comparison: Option<bool>,
+    /// The outcome that decides; `overall_efficiency` with a rubric in any eval, else `pass_rate`, when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_outcome: Option<PrimaryOutcome>,
+    /// A difference below this share of the outcome's scale does not matter; 0.1 when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub margin: Option<Number>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RecordVersion;
+use crate::evals::PrimaryOutcome;
 use crate::json::Number;
 use crate::part::{Configuration, Timestamp};
 use crate::{Extra, JsonSchema};
@@ -69,6 +70,16 @@ pub struct IterationRecord {
     /// What the skill is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
+    /// The outcome that decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_outcome: Option<PrimaryOutcome>,
+    /// A difference below this share of the outcome's scale does not matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<Number>,
+    /// Whether it stops as soon as the pairs of runs decide; `runs_per_configuration` is the most there can be, and how
+    /// many there were once it is finished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_decided: bool,
     /// The longest that one attempt may take, in seconds.
     pub timeout_seconds: Number,
     /// The seed of everything that is drawn.
@@ -114,4 +125,6 @@ pub enum BaselineKind {
     Without,
     /// An earlier version is installed.
     Old,
+    /// The same skill again: whatever differs is noise.
+    Same,
 }

@@ -59,6 +59,11 @@ impl OpenIteration {
         };
         let mut runs = self.iteration.runs().into_iter();
         let record = IterationRecord {
+            // What was not run because it was decided before is not missing.
+            runs_per_configuration: result
+                .replicates
+                .filter(|_| is_complete)
+                .unwrap_or(self.record.runs_per_configuration),
             finished: is_complete.then(now),
             partial,
             executor_model: runs.find_map(|(_, run)| run.record().ok()?.model),
@@ -110,6 +115,12 @@ pub fn begin(
     if let Some((iteration, record)) = unfinished {
         if record.key == prepared.record.key && continuation != Continuation::Never {
             iteration.clear_partial()?;
+            // Which outcome decides changes no run, so it may be another one this time.
+            let record = IterationRecord {
+                primary_outcome: prepared.record.primary_outcome,
+                margin: prepared.record.margin,
+                ..record
+            };
             return Ok(OpenIteration { iteration, record, resumed: true, left: None });
         }
         let number = iteration.number().unwrap_or_default();

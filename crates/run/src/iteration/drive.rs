@@ -49,10 +49,22 @@ pub struct IterationResult {
     pub judge_errors: u64,
     /// Why nothing more was started, if so.
     pub stopped: Option<String>,
+    /// How often each case was run in each configuration when that was enough to decide, or could not decide any more.
+    pub replicates: Option<u64>,
     pub spent: Spent,
 }
 
 impl IterationResult {
+    /// Puts the results of the next replicate to these.
+    #[must_use]
+    pub fn and(mut self, next: Self) -> Self {
+        self.results += next.results;
+        self.missing.extend(next.missing);
+        self.not_graded.extend(next.not_graded);
+        self.judge_errors += next.judge_errors;
+        Self { stopped: self.stopped.or(next.stopped), spent: next.spent, ..self }
+    }
+
     /// Whether the same command would find nothing left to do: every run is a result, and every result has all verdicts.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.not_graded.is_empty() && self.judge_errors == 0

@@ -9,10 +9,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use skillgauge_core::check::compile_suite;
 use skillgauge_core::plan::{Plan, RunId, Shard};
+use skillgauge_core::statistics::PairTally;
 use skillgauge_core::text::sha256;
 use skillgauge_core::version::{self, VersionError, VersionStore};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::cases::History;
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::part::{Configuration, Timestamp};
 use skillgauge_format::record::{Baseline, BaselineKind, IterationRecord, RecordVersion};
 use skillgauge_format::{Case, Extra, Suite};
@@ -48,6 +50,12 @@ pub struct RunRequest {
     pub runs: u32,
     /// What the skill is compared with; the suite says it if absent.
     pub baseline: Option<BaselineChoice>,
+    /// The outcome that decides; the suite says it if absent.
+    pub primary: Option<PrimaryOutcome>,
+    /// The margin below which a difference does not matter; the suite says it if absent.
+    pub margin: Option<f64>,
+    /// Whether to stop as soon as the pairs of runs decide; `runs` is then the most there can be.
+    pub until_decided: bool,
     /// The longest that one attempt may take.
     pub timeout: Duration,
     pub seed: u64,
@@ -63,6 +71,8 @@ pub enum BaselineChoice {
     /// An earlier version; without a number the one before that which the skill is, or the current one when the skill was
     /// changed since.
     Old(Option<u64>),
+    /// The same skill again, for the noise of suite, agent and judge.
+    Same,
 }
 
 impl FromStr for BaselineChoice {
@@ -74,8 +84,9 @@ impl FromStr for BaselineChoice {
             None if text == "none" => Ok(Self::None),
             None if text == "without" => Ok(Self::Without),
             None if text == "old" => Ok(Self::Old(None)),
+            None if text == "same" => Ok(Self::Same),
             Some(("old", number)) if version(number).is_some() => Ok(Self::Old(version(number))),
-            _ => Err("write none, without, old, or old=3".to_owned()),
+            _ => Err("write none, without, same, old, or old=3".to_owned()),
         }
     }
 }
@@ -104,6 +115,16 @@ pub enum PrepareError {
     Inputs { errors: Vec<(String, InputError)> },
     #[error("there is no case to run")]
     NoCases,
+    #[error("this suite has no {outcome}; its outcomes are {}", has.join(", "))]
+    NoSuchOutcome { outcome: PrimaryOutcome, has: Vec<&'static str> },
+    #[error("{outcome} needs a judge, and there is none")]
+    OutcomeWithoutJudge { outcome: PrimaryOutcome },
+    #[error("the margin is {margin}, and must be above 0 and at most 1")]
+    Margin { margin: f64 },
+    #[error("--until-decided compares two arms, and there is only the skill")]
+    OneArm,
+    #[error("at most {pairs} pairs of runs cannot decide: it takes 8 that all agree")]
+    TooFewPairs { pairs: usize },
 }
 
 impl PrepareError {
@@ -118,6 +139,15 @@ impl PrepareError {
             }
             Self::NoSuchVersion(_) => "`skillgauge history SKILL` shows the versions",
             Self::Version(error) => error.hint(),
+            Self::NoSuchOutcome { .. } => {
+                "choose one of them with --primary, or change `eval_config.primary_outcome`"
+            }
+            Self::OutcomeWithoutJudge { .. } => {
+                "name a judge with --judge, or choose --primary pass_rate"
+            }
+            Self::Margin { .. } => "0.1 is 10 points; --margin or `eval_config.margin` set it",
+            Self::OneArm => "add --baseline without, or leave --until-decided out",
+            Self::TooFewPairs { .. } => "raise --max-runs, or leave --until-decided out",
             Self::Skill(_) | Self::Inputs { .. } | Self::NoCases => {
                 "nothing was run; put it right and try again"
             }
@@ -190,6 +220,11 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
             installed.push((Configuration::WithoutSkill, Vec::new()));
             None
         }
+        ResolvedBaseline::Same => {
+            baseline = Some(record_of(BaselineKind::Same));
+            installed.push((Configuration::from("same_skill"), vec![skill.clone()]));
+            None
+        }
         ResolvedBaseline::Old(old) => {
             let skill = TaskSkill::read(&old.folder)?;
             let digest = Some(skill.digest.as_str().to_owned());
@@ -203,6 +238,8 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
     if case_ids.is_empty() {
         return Err(PrepareError::NoCases);
     }
+    let (primary_outcome, margin) = question(request)?;
+    refuse_undecidable(request, case_ids.len(), installed.len())?;
     let suite_digest = digest(&request.suite.to_json().unwrap_or_default());
     // A skill that was changed is not the version that it was, but may be the next.
     let next_version = history.as_ref().map_or(0, |history| history.versions.len() as u64);
@@ -234,6 +271,9 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
         configurations: installed.into_iter().map(|(configuration, _)| configuration).collect(),
         runs_per_configuration: u64::from(request.runs),
         baseline,
+        primary_outcome: Some(primary_outcome),
+        margin: margin.map(Into::into),
+        until_decided: request.until_decided,
         timeout_seconds: request.timeout.as_secs_f64().into(),
         seed: request.seed,
         skillgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -258,6 +298,41 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
         subject: Arc::new(subject),
         tasks,
     })
+}
+
+/// The outcome that decides, and the margin.
+fn question(request: &RunRequest) -> Result<(PrimaryOutcome, Option<f64>), PrepareError> {
+    let (config, outcomes) = (request.suite.config(), request.suite.outcomes());
+    // Without a judge only the checks count, which make a pass rate.
+    let default = if request.judge.is_some() { outcomes[0] } else { PrimaryOutcome::PassRate };
+    let outcome = request.primary.or(config.primary_outcome).unwrap_or(default);
+    if !outcomes.contains(&outcome) {
+        let has = outcomes.iter().map(|outcome| outcome.as_str()).collect();
+        return Err(PrepareError::NoSuchOutcome { outcome, has });
+    }
+    if request.judge.is_none() && outcome != PrimaryOutcome::PassRate {
+        return Err(PrepareError::OutcomeWithoutJudge { outcome });
+    }
+    let margin = request.margin.or(config.margin);
+    match margin {
+        Some(margin) if !(margin > 0.0 && margin <= 1.0) => Err(PrepareError::Margin { margin }),
+        margin => Ok((outcome, margin)),
+    }
+}
+
+fn refuse_undecidable(request: &RunRequest, cases: usize, arms: usize) -> Result<(), PrepareError> {
+    if !request.until_decided {
+        return Ok(());
+    }
+    if arms < 2 {
+        return Err(PrepareError::OneArm);
+    }
+    let pairs = cases * request.runs as usize;
+    if PairTally::default().can_be_decided(pairs) {
+        Ok(())
+    } else {
+        Err(PrepareError::TooFewPairs { pairs })
+    }
 }
 
 /// The ids that some patterns mean; all if there is no pattern.
@@ -301,6 +376,7 @@ fn present_version(
 enum ResolvedBaseline {
     None,
     Without,
+    Same,
     Old(OldSkill),
 }
 
@@ -318,6 +394,7 @@ fn baseline_of(
     let named = match request.baseline.unwrap_or(of_suite) {
         BaselineChoice::None => return Ok(ResolvedBaseline::None),
         BaselineChoice::Without => return Ok(ResolvedBaseline::Without),
+        BaselineChoice::Same => return Ok(ResolvedBaseline::Same),
         BaselineChoice::Old(named) => named,
     };
     let history = history.ok_or(PrepareError::NoEarlierVersion)?;
@@ -385,6 +462,7 @@ fn key(
         judge_votes: u32,
         runs: u32,
         seed: u64,
+        until_decided: bool,
     }
     let key = Key {
         tasks: tasks.values().map(without_paths).collect(),
@@ -395,6 +473,7 @@ fn key(
         judge_votes: request.judge_votes,
         runs: request.runs,
         seed: request.seed,
+        until_decided: request.until_decided,
     };
     digest(&serde_json::to_string(&key).unwrap_or_default())
 }
@@ -424,10 +503,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_baseline_is_one_of_four_texts() {
+    fn a_baseline_is_one_of_five_texts() {
         assert_eq!("none".parse(), Ok(BaselineChoice::None));
         assert_eq!("old=v3".parse(), Ok(BaselineChoice::Old(Some(3))));
         assert_eq!("old".parse(), Ok(BaselineChoice::Old(None)));
+        assert_eq!("same".parse(), Ok(BaselineChoice::Same));
         for bad in ["", "old=", "with", "old=x", "without=1"] {
             assert!(bad.parse::<BaselineChoice>().is_err(), "{bad}");
         }

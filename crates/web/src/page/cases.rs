@@ -2,9 +2,11 @@
 
 use minijinja::{Value, context};
 use serde::Serialize;
+use skillgauge_core::benchmark::{level, signed};
 use skillgauge_core::iteration::{Case, Run, Standing};
 use skillgauge_core::statistics::Spread;
 use skillgauge_format::evals::CaseStatistics;
+use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
 
 use super::table::{Tone, csv_link};
@@ -55,7 +57,7 @@ pub(crate) fn cases(scene: &Scene) -> Value {
         let first = iteration.configurations.first();
         let failed = first.map_or(1.0, |first| failed_share(case, first));
         // A case that was not measured stands behind those that failed altogether.
-        (failed, first.and_then(|first| rate(found, first)).unwrap_or(1.0), worst)
+        (failed, first.and_then(|first| primary(found, first)).unwrap_or(f64::INFINITY), worst)
     };
     sorted.sort_by(|left, right| {
         let (left, right) = (urgency(left), urgency(right));
@@ -87,19 +89,25 @@ pub(super) const fn order(standing: &Standing) -> u8 {
     }
 }
 
-/// The rate of a case in a configuration.
-pub(super) fn rate(case: &CaseStatistics, configuration: &Configuration) -> Option<f64> {
+/// The pass rate of a case in a configuration.
+pub(super) fn pass_rate(case: &CaseStatistics, configuration: &Configuration) -> Option<f64> {
     case.configurations.get(configuration.as_str()).map(|found| found.pass_rate.as_f64())
 }
 
+/// The primary outcome of a case in a configuration.
+fn primary(case: &CaseStatistics, configuration: &Configuration) -> Option<f64> {
+    case.configurations.get(configuration.as_str())?.primary.map(Number::as_f64)
+}
+
 fn row(case: &Case, found: &CaseStatistics, scene: &Scene) -> Row {
+    let outcome = scene.summary.statistics.primary_outcome;
     let cells = scene.iteration.configurations.iter().map(|configuration| {
-        let rate = rate(found, configuration);
+        let rate = primary(found, configuration);
         let statistics = found.configurations.get(configuration.as_str());
         Cell {
             configuration: configuration.as_str().to_owned(),
             rate,
-            shown: show::percent(rate),
+            shown: rate.map_or_else(|| show::UNKNOWN.to_owned(), |rate| level(outcome, rate)),
             is_flaky: statistics.is_some_and(|found| found.flaky),
             runs: case.runs_of(configuration).map(|run| run_mark(case, run, scene)).collect(),
         }
@@ -110,7 +118,7 @@ fn row(case: &Case, found: &CaseStatistics, scene: &Scene) -> Row {
     words.extend(case.runs.iter().map(|run| run.standing.as_str().to_owned()));
     words.extend(cells.iter().any(|cell| cell.is_flaky).then(|| "flaky".to_owned()));
     words.extend((!is_comparable).then(|| "not comparable".to_owned()));
-    let difference = found.difference.map(|difference| show::points(difference.as_f64()));
+    let difference = found.difference.map(|difference| signed(outcome, difference.as_f64()));
     Row {
         id: case.id.to_string(),
         name: case.title(),

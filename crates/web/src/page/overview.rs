@@ -1,21 +1,18 @@
 //! The overview: the verdict in one sentence, then what it rests on. All numbers are those of the summary.
 
-use std::fmt::Write as _;
-
 use minijinja::{Value, context};
 use serde::Serialize;
-use skillgauge_core::benchmark::{Settings, Summary};
+use skillgauge_core::benchmark::{Settings, Summary, level, secondary_lines, signed};
 use skillgauge_core::iteration::{Case, Iteration};
 use skillgauge_core::statistics::Spread;
-use skillgauge_core::text::plural;
 use skillgauge_format::evals::{
-    ConfigurationStatistics, DifferenceOver, DifferenceStatistics, DifferenceVerdict, Estimate,
+    ConfigurationStatistics, DifferenceStatistics, DifferenceVerdict, Estimate, PrimaryOutcome,
     Stats,
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
 
-use super::cases::rate;
+use super::cases::pass_rate;
 use super::chart::{Mark, Shape};
 use super::table::{Align, Cell, Table, Tone};
 use super::{Scene, show, view};
@@ -31,10 +28,16 @@ pub(crate) fn overview(scene: &Scene) -> Value {
     let before = before.and_then(|path| Iteration::read(&path).ok());
     let before = before.map(|found| (found.summary(&Settings::default()), found));
     let arms = statistics.configurations.iter();
-    let rates: Vec<Mark> = arms.clone().map(|(name, found)| rate_mark(name, found)).collect();
+    let outcome = statistics.primary_outcome;
+    let rates: Vec<Mark> =
+        arms.clone().map(|(name, found)| rate_mark(name, found, outcome)).collect();
+    let (lowest, highest) = outcome.scale();
     context! {
         verdict => view(headline(scene)),
         arms => view(arms.map(|(name, found)| arm(name, found)).collect::<Vec<Arm>>()),
+        outcome => show::words(outcome.as_str()),
+        lowest => level(outcome, lowest),
+        highest => level(outcome, highest),
         rates => view(rates),
         dimensions => view(dimensions(scene)),
         totals => view(totals(summary)),
@@ -54,27 +57,22 @@ struct Headline {
     word: &'static str,
     tone: Tone,
     symbol: &'static str,
-    /// The difference over the cases that can be compared, in words and as it is.
-    points: Option<String>,
-    difference: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    /// What is compared with what, and the verdict as files have it.
-    compared: Option<[String; 3]>,
     sentence: String,
-    reason: Option<String>,
+    /// The worst comparison, which the head is about.
+    first: Option<Comparison>,
     /// All comparisons, the worst first.
     comparisons: Vec<Comparison>,
     /// Whether runs are still to come.
     is_unfinished: bool,
 }
 
-/// One comparison, as the list of all of them has it.
-#[derive(Debug, Serialize)]
+/// One comparison. Numbers are in the units of the outcome.
+#[derive(Clone, Debug, Serialize)]
 struct Comparison {
     configuration: String,
     baseline: String,
     /// As files have it.
+    outcome: &'static str,
     verdict: String,
     word: &'static str,
     tone: Tone,
@@ -84,28 +82,39 @@ struct Comparison {
     difference: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    /// Whether it is only a closer look, at the runs that loaded the skill.
-    is_loaded: bool,
+    sentence: String,
+    /// The answer for tasks like these; nothing when it was not asked.
+    beyond: Option<String>,
+    /// How the other numbers differ, a line each.
+    secondary: Vec<String>,
 }
 
 impl Comparison {
     fn of(found: &DifferenceStatistics) -> Self {
-        let (word, tone, symbol) = verdict(found.verdict);
-        let difference = found.difference.map(Number::as_f64);
+        let on_suite = &found.verdict.on_suite;
+        let (word, tone, symbol) = verdict(on_suite.verdict);
+        let difference = on_suite.difference.map(Number::as_f64);
+        let [low, high] = match on_suite.interval {
+            Some([low, high]) => [Some(low.as_f64()), Some(high.as_f64())],
+            None => [None, None],
+        };
         let [arm, baseline] = [&found.configuration, &found.baseline];
         Self {
             configuration: arm.to_string(),
             baseline: baseline.to_string(),
-            verdict: found.verdict.to_string(),
+            outcome: found.verdict.outcome.as_str(),
+            verdict: on_suite.verdict.to_string(),
             word,
             tone,
             symbol,
             names: show::words(&format!("{arm} against {baseline}")),
-            points: difference.map(show::points),
+            points: difference.map(|value| signed(found.verdict.outcome, value)),
             difference,
-            low: found.low.map(Number::as_f64),
-            high: found.high.map(Number::as_f64),
-            is_loaded: found.over == DifferenceOver::Loaded,
+            low,
+            high,
+            sentence: found.sentence.clone(),
+            beyond: found.verdict.beyond.verdict.map(|verdict| verdict.to_string()),
+            secondary: secondary_lines(found),
         }
     }
 }
@@ -122,17 +131,15 @@ const fn verdict(verdict: DifferenceVerdict) -> (&'static str, Tone, &'static st
 
 /// All comparisons, the worst first: one that is worse must not hide behind one that is better.
 fn worst_first(found: &[DifferenceStatistics]) -> Vec<&DifferenceStatistics> {
-    let order = |found: &DifferenceStatistics| {
-        let verdict = match found.verdict {
-            DifferenceVerdict::Worse => 0_u8,
-            DifferenceVerdict::Undecided => 1,
-            DifferenceVerdict::NoDifference => 2,
-            DifferenceVerdict::Better => 3,
-        };
-        (verdict, found.over == DifferenceOver::Loaded)
+    let order = |found: &DifferenceStatistics| match found.verdict.on_suite.verdict {
+        DifferenceVerdict::Worse => 0_u8,
+        DifferenceVerdict::Undecided => 1,
+        DifferenceVerdict::NoDifference => 2,
+        DifferenceVerdict::Better => 3,
     };
-    let difference =
-        |found: &DifferenceStatistics| found.difference.map_or(f64::INFINITY, Number::as_f64);
+    let difference = |found: &DifferenceStatistics| {
+        found.verdict.on_suite.difference.map_or(f64::INFINITY, Number::as_f64)
+    };
     let mut sorted: Vec<&DifferenceStatistics> = found.iter().collect();
     sorted.sort_by(|left, right| {
         let by_difference = || difference(left).total_cmp(&difference(right));
@@ -143,70 +150,38 @@ fn worst_first(found: &[DifferenceStatistics]) -> Vec<&DifferenceStatistics> {
 
 fn headline(scene: &Scene) -> Headline {
     let sorted = worst_first(&scene.summary.statistics.differences);
-    let found = sorted.iter().copied().find(|found| found.over == DifferenceOver::Assigned);
-    let (word, tone, symbol) =
-        found.map_or(("No verdict yet", Tone::Warn, "?"), |found| verdict(found.verdict));
-    let number = |number: fn(&DifferenceStatistics) -> Option<Number>| {
-        found.and_then(number).map(Number::as_f64)
+    let comparisons: Vec<Comparison> = sorted.into_iter().map(Comparison::of).collect();
+    let first = comparisons.first().cloned();
+    let (word, tone, symbol) = match &first {
+        Some(first) => (first.word, first.tone, first.symbol),
+        None => ("No verdict yet", Tone::Warn, "?"),
     };
-    let difference = number(|found| found.difference);
-    let has_runs = !scene.iteration.cases.is_empty();
-    let nothing = "there is nothing to compare with, or nothing was graded";
     Headline {
         word,
         tone,
         symbol,
-        points: difference.map(show::points),
-        difference,
-        low: number(|found| found.low),
-        high: number(|found| found.high),
-        compared: found.map(|found| {
-            let [arm, baseline] = [&found.configuration, &found.baseline];
-            [arm.to_string(), baseline.to_string(), found.verdict.to_string()]
-        }),
-        sentence: sentence(&scene.summary, found),
-        reason: match found {
-            Some(found) => Some(found.reason.clone()),
-            None => has_runs.then(|| nothing.to_owned()),
+        sentence: match &first {
+            Some(first) => first.sentence.clone(),
+            None => alone(&scene.summary),
         },
-        comparisons: sorted.into_iter().map(Comparison::of).collect(),
+        first,
+        comparisons,
         is_unfinished: scene.iteration.record.as_ref().is_some_and(|it| it.finished.is_none()),
     }
 }
 
-fn sentence(summary: &Summary, found: Option<&DifferenceStatistics>) -> String {
-    let arms = &summary.statistics.configurations;
-    let Some(found) = found else {
-        return match arms.first() {
-            None => "Nothing has been run yet".to_owned(),
-            Some((name, arm)) => {
-                let rate = arm.pass_rate.as_ref().map(|rate| rate.mean.as_f64());
-                let (rate, name) = (show::percent(rate), show::words(name));
-                format!("{rate} of the expectations pass {name}")
-            }
-        };
-    };
-    let percent = |rate: Option<Number>| show::percent(rate.map(Number::as_f64));
-    let mut sentence = match found.cases {
-        0 => "No case has measured runs on both sides".to_owned(),
-        cases => format!(
-            "{} of the expectations pass {}, {} {}, over the same {}",
-            percent(found.rate),
-            show::words(found.configuration.as_str()),
-            percent(found.baseline_rate),
-            show::words(found.baseline.as_str()),
-            plural(cases, "case"),
-        ),
-    };
-    if let Some((low, high)) = found.low.zip(found.high) {
-        let [low, high] = [low, high].map(|end| show::signed(end.as_f64()));
-        let _ = write!(sentence, "; the difference lies between {low} and {high} points");
+/// What can be said without a comparison.
+fn alone(summary: &Summary) -> String {
+    match summary.statistics.configurations.first() {
+        None => "Nothing has been run yet".to_owned(),
+        Some((name, arm)) => {
+            let rate = arm.pass_rate.as_ref().map(|rate| rate.mean.as_f64());
+            let (rate, name) = (show::percent(rate), show::words(name));
+            format!(
+                "{rate} of the expectations pass {name}; there is nothing to compare with, or nothing was graded"
+            )
+        }
     }
-    let lost = found.not_comparable.len();
-    if lost > 0 {
-        let _ = write!(sentence, "; {} not comparable", plural(lost, "case"));
-    }
-    sentence
 }
 
 /// The runs of one configuration by what they count for, and their rate.
@@ -226,7 +201,7 @@ struct Arm {
 }
 
 fn arm(name: &str, found: &ConfigurationStatistics) -> Arm {
-    let of = |number: fn(&Estimate) -> Number| found.pass_rate.as_ref().map(number);
+    let of = |number: fn(&Estimate) -> Number| found.primary.as_ref().map(number);
     let of = |number| of(number).map(Number::as_f64);
     Arm {
         configuration: name.to_owned(),
@@ -242,15 +217,18 @@ fn arm(name: &str, found: &ConfigurationStatistics) -> Arm {
     }
 }
 
-fn rate_mark(name: &str, found: &ConfigurationStatistics) -> Mark {
-    let rate = found.pass_rate.as_ref();
-    let at = rate.map(|rate| rate.mean.as_f64());
-    let interval = interval(rate);
+fn rate_mark(name: &str, found: &ConfigurationStatistics, outcome: PrimaryOutcome) -> Mark {
+    let primary = found.primary.as_ref();
+    let at = primary.map(|primary| primary.mean.as_f64());
+    let interval = interval(primary);
+    let shown = at.map_or_else(|| show::UNKNOWN.to_owned(), |at| level(outcome, at));
     let value = match interval {
-        Some(_) => format!("{}, interval {}", show::percent(at), show::percent_range(interval)),
-        None => show::percent(at),
+        Some((low, high)) => {
+            format!("{shown}, interval {} to {}", level(outcome, low), level(outcome, high))
+        }
+        None => shown,
     };
-    Mark::new(show::words(name), value, (at, interval), (0.0, 1.0), Shape::of(name))
+    Mark::new(show::words(name), value, (at, interval), outcome.scale(), Shape::of(name))
 }
 
 fn interval(rate: Option<&Estimate>) -> Option<(f64, f64)> {
@@ -368,8 +346,9 @@ fn changes(scene: &Scene, before: &Summary, old: &Iteration) -> Table {
         let cases = scene.iteration.cases.iter().zip(&scene.summary.statistics.cases);
         for (case, found) in cases {
             let place = old.cases.iter().position(|known| known.id == case.id);
-            let before = place.and_then(|place| rate(before.statistics.cases.get(place)?, first));
-            let now = rate(found, first);
+            let before =
+                place.and_then(|place| pass_rate(before.statistics.cases.get(place)?, first));
+            let now = pass_rate(found, first);
             if before.zip(now).is_some_and(|(before, now)| (before - now).abs() > 0.005) {
                 row(format!("{}, {}", case.title(), show::words(first.as_str())), before, now);
             }

@@ -31,7 +31,7 @@ fn a_person_opens_filters_opens_a_case_and_compares_runs() {
     let mut browser = Chromium::start();
     browser.open(&format!("{address}/"));
     let verdict = browser.eval("document.querySelector('#verdict').innerText.trim()");
-    assert_eq!(verdict, "? Undecided +44 points");
+    assert_eq!(verdict, "▲ Better +37 points");
     browser.click(".pages a:nth-child(2)");
     browser.wait("document.querySelector('#cases-rows')");
     browser.wait("document.readyState === 'complete'");
@@ -231,7 +231,7 @@ fn everything_can_be_read_without_script() {
     let mut browser = Chromium::start();
     browser.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     for (page, words) in [
-        ("overview", "94 % of the expectations pass with skill"),
+        ("overview", "Better on these 4 cases: overall efficiency +37 points"),
         ("cases", "Notes for a minor release"),
         ("case/eval-1", "Sections for new and fixed"),
         ("transcript/eval-1/with_skill/run-1", "skill release-notes loaded"),

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skillgauge_core::plan::Plan;
+use skillgauge_core::statistics::{DECISIVE, PairTally};
+use skillgauge_core::text::plural;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_run::agent::{ExecuteError, Executor};
 use skillgauge_run::budget::Budget;
@@ -28,6 +30,9 @@ use crate::{Printer, judge, keep};
 
 /// The longest that one attempt may take when nobody says.
 const TIMEOUT: Duration = Duration::from_mins(10);
+
+/// The most runs of each case in each arm with `--until-decided`, when nobody says.
+const REPLICATES: u64 = 15;
 
 /// Where the agent and the judge are: on this machine, or on those of a fleet, which may have what this one lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,12 +73,16 @@ impl<'m> Measurement<'m> {
         judging: Judging,
     ) -> Result<Self, CommandError> {
         // What was typed wrong is said before anybody is looked for.
-        iteration::matching_cases(&target.suite, &args.cases)?;
+        let cases = iteration::matching_cases(&target.suite, &args.cases)?.len();
         let executor = Arc::new(session.executor());
         let (agent, agent_version) = agent(args, session, &executor, printer, judging)?;
         let (judge, judged_by) = find_judge(args, &target, session, judging)?;
         let settings = &session.settings;
-        let runs = settings.runs(args.runs).unwrap_or(target.suite.config().runs_per_eval);
+        let runs = if args.until.until_decided {
+            most_replicates(args.until.max_runs, cases)?
+        } else {
+            settings.runs(args.runs).unwrap_or(target.suite.config().runs_per_eval)
+        };
         let request = RunRequest {
             skill: target.skill.clone(),
             inputs_from: target.inputs_from.clone(),
@@ -88,6 +97,9 @@ impl<'m> Measurement<'m> {
             judge: judged_by,
             runs: u32::try_from(runs).unwrap_or(u32::MAX),
             baseline: args.baseline,
+            primary: args.outcome.primary,
+            margin: args.outcome.margin,
+            until_decided: args.until.until_decided,
             timeout: settings.timeout(&args.agent).unwrap_or(TIMEOUT),
             seed: settings.seed(args.seed),
         };
@@ -167,18 +179,48 @@ impl<'m> Measurement<'m> {
         let plan = self.prepared.part(self.args.shard);
         let mut progress = RunProgress::new(self.printer, plan.runs().len());
         let mut on_event = |event: &IterationEvent| progress.take(event);
-        let work = iteration::drive(
-            &self.prepared,
-            &open.iteration,
-            plan.runs(),
-            &settings,
-            &mut on_event,
-        );
-        let result = session.block_on(self.printer, work)?;
+        let result = if self.args.until.until_decided && self.args.shard.is_none() {
+            self.drive_until_decided(&plan, &open, &settings, &mut on_event)?
+        } else {
+            let ids = plan.runs();
+            let work =
+                iteration::drive(&self.prepared, &open.iteration, ids, &settings, &mut on_event);
+            session.block_on(self.printer, work)??
+        };
         progress.finish();
-        let result = result?;
         keep::record_scores(&self.target.workspace, lock, self.printer);
         Ok(DrivenIteration { open, result, plan })
+    }
+
+    /// Runs every case in both arms once, then again, until the pairs decide or cannot decide any more.
+    fn drive_until_decided(
+        &self,
+        plan: &Plan,
+        open: &OpenIteration,
+        settings: &DriveSettings,
+        on_event: &mut (dyn FnMut(&IterationEvent) + Send),
+    ) -> Result<IterationResult, CommandError> {
+        // What decides may have been chosen anew; the pairs are read by it.
+        open.iteration.write_record(&open.record)?;
+        let mut result = IterationResult::default();
+        let pairs = self.prepared.record.case_ids.len();
+        let mut left = pairs * plan.replicates().count();
+        for (number, ids) in (1..).zip(plan.replicates()) {
+            let work = iteration::drive(&self.prepared, &open.iteration, ids, settings, on_event);
+            result = result.and(self.session.block_on(self.printer, work)??);
+            left -= pairs;
+            let read = skillgauge_core::iteration::Iteration::read(open.iteration.root())?;
+            let tally = read.pair_tally().unwrap_or_default();
+            let is_over = tally.is_decided() || !tally.can_be_decided(left);
+            self.printer.say(&how_sure(number, tally, left));
+            if is_over && left > 0 {
+                result.replicates = Some(number);
+            }
+            if is_over || result.stopped.is_some() || self.session.cancel.is_cancelled() {
+                break;
+            }
+        }
+        Ok(result)
     }
 
     /// Begins an iteration or resumes it. The caller holds the workspace's lock.
@@ -193,6 +235,35 @@ impl<'m> Measurement<'m> {
             ));
         }
         Ok(open)
+    }
+}
+
+/// How often each case may be run in each of two arms.
+fn most_replicates(max_runs: Option<u64>, cases: usize) -> Result<u64, CommandError> {
+    let Some(most) = max_runs else { return Ok(REPLICATES) };
+    let once = 2 * cases as u64;
+    match most / once.max(1) {
+        0 => Err(CommandError::usage(
+            format!("--max-runs {most}: running every case once in both arms takes {once}"),
+            "raise it, or choose fewer cases with --case",
+        )),
+        replicates => Ok(replicates),
+    }
+}
+
+/// How sure the pairs are after a replicate, and what is left.
+fn how_sure(number: u64, tally: PairTally, left: usize) -> String {
+    let PairTally { won, lost, tied } = tally;
+    let state = format!(
+        "replicate {number}: E = {:.1}, {DECISIVE} decides ({won} won, {lost} lost, {tied} tied)",
+        tally.e_value()
+    );
+    if tally.is_decided() {
+        format!("{state}: decided")
+    } else if !tally.can_be_decided(left) {
+        format!("{state}: {left} more pairs can't decide, stopping")
+    } else {
+        format!("{state}; at most {} left", plural(left, "pair"))
     }
 }
 

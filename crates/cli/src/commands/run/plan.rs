@@ -4,15 +4,20 @@ use std::io::Write as _;
 
 use serde_json::json;
 use skillgauge_core::plan::RunId;
-use skillgauge_core::text::ending;
+use skillgauge_core::statistics::Design;
+use skillgauge_core::text::{ending, plural};
 use skillgauge_core::workspace::Workspace;
 use skillgauge_format::part::Configuration;
+use skillgauge_format::record::IterationRecord;
 use skillgauge_run::grade::same_model;
 use skillgauge_run::iteration::{EarlierRuns, OpenIteration, Outlook, Prepared};
 
 use crate::Printer;
 use crate::args::RunFormat;
 use crate::error::CommandError;
+
+/// The difference that people usually want to see.
+const SMALL: f64 = 0.2;
 
 /// So many runs of a plan are listed as text.
 const LISTED: usize = 40;
@@ -61,8 +66,9 @@ pub(super) fn show_plan(
     let configurations: Vec<&str> =
         record.configurations.iter().map(Configuration::as_str).collect();
     let cases = record.case_ids.len();
+    let (up_to, at_most) = if record.until_decided { ("up to ", "at most ") } else { ("", "") };
     printer.say(&format!(
-        "{}: {cases} case{} x {} x {} run{} = {runs} run{} with {}{}",
+        "{}: {cases} case{} x {} x {up_to}{} run{} = {at_most}{runs} run{} with {}{}",
         record.skill_name,
         ending(cases),
         configurations.join(" and "),
@@ -72,6 +78,9 @@ pub(super) fn show_plan(
         record.agent,
         record.agent_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default(),
     ));
+    if record.configurations.len() > 1 {
+        printer.say(&can_show(record));
+    }
     let (part, left) = (outlook.plan.runs().len(), outlook.left.len());
     if part < runs {
         printer.say(&format!("{part} of them are this part"));
@@ -102,6 +111,26 @@ pub(super) fn show_plan(
     if let Some(warning) = same_model(record.model.as_deref(), record.judge.as_deref()) {
         printer.say(&format!("warning: {warning}"));
     }
+}
+
+/// What this design can show, before anything is paid.
+fn can_show(record: &IterationRecord) -> String {
+    let runs = usize::try_from(record.runs_per_configuration).unwrap_or(usize::MAX);
+    let cases = record.case_ids.len();
+    let design = Design { is_sequential: record.until_decided, ..Design::new(cases, runs) };
+    let most = if record.until_decided { "at most " } else { "" };
+    let here = format!("{} x {most}{}", plural(cases, "case"), plural(runs, "run"));
+    let points = |share: f64| format!("{:.0} points", 100.0 * share);
+    let resolvable = design.resolvable();
+    let shown = match resolvable {
+        Some(share) => format!("with {here}, differences of {} or more show", points(share)),
+        None => format!("with {here}, no difference can be shown"),
+    };
+    let is_fine = resolvable.is_some_and(|share| share <= SMALL);
+    let more = design.cases_for(SMALL).filter(|_| !is_fine).map(|cases| {
+        format!("; for {} take {cases} cases x {}", points(SMALL), plural(runs, "run"))
+    });
+    format!("{shown}{}", more.unwrap_or_default())
 }
 
 /// Says where the results go.

@@ -186,7 +186,6 @@ fn settings(record: &IterationRecord) -> Settings {
         skill_path: Some(record.skill_path.clone()),
         analyzer_model: record.judge.clone(),
         timestamp: Some(skillgauge_run::now()),
-        seed: record.seed,
         ..Settings::default()
     }
 }

@@ -14,8 +14,13 @@ use workspaces::Made;
 /// What each surface must show, by the kind of fact.
 const COUNTS: [&str; 3] = ["arm passed", "arm failed", "arm left out"];
 const RATES: [&str; 3] = ["arm rate", "arm low", "arm high"];
-const DIFFERENCE: [&str; 4] =
-    ["difference verdict", "difference value", "difference low", "difference high"];
+const DIFFERENCE: [&str; 5] = [
+    "difference outcome",
+    "difference verdict",
+    "difference value",
+    "difference low",
+    "difference high",
+];
 
 /// Holds every surface of a workspace against benchmark.json, and that against what is expected.
 fn agree(made: &Made) {
@@ -49,8 +54,9 @@ fn agree(made: &Made) {
     for (surface, text) in [("benchmark.md", stored), ("bench as Markdown", bench("markdown"))] {
         hold(surface, &surfaces::markdown(&text, &benchmark), &in_markdown);
     }
-    hold("JUnit", &surfaces::junit(&bench("junit")), &["test"]);
-    hold("annotations", &surfaces::github(&bench("github"), &reference), &["test"]);
+    let conclusions = [&DIFFERENCE[..], &["test"]].concat();
+    hold("JUnit", &surfaces::junit(&bench("junit")), &conclusions);
+    hold("annotations", &surfaces::github(&bench("github"), &reference), &conclusions);
     if made.has_versions {
         let overview = project.stdout(&["history", "greeter", "--format", "json"]);
         let overview = serde_json::from_str(&overview).unwrap();

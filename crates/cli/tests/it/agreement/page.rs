@@ -50,7 +50,12 @@ pub(super) fn facts(html: &str) -> Facts {
         };
         if let (Some(arm), Some(baseline)) = (of("data-configuration"), of("data-baseline")) {
             let key = |what: &str| format!("difference {arm} {baseline}: {what}");
-            facts.word(key("verdict"), of("data-verdict").unwrap_or_default());
+            if !of("data-difference").unwrap_or_default().is_empty() {
+                facts.word(key("verdict"), of("data-verdict").unwrap_or_default());
+                facts.word(key("outcome"), of("data-outcome").unwrap_or_default());
+            }
+            let beyond = of("data-beyond").filter(|said| !said.is_empty());
+            facts.word(key("beyond"), beyond.unwrap_or("not asked"));
             for (name, what) in
                 [("data-difference", "value"), ("data-low", "low"), ("data-high", "high")]
             {

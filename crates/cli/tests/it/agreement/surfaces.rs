@@ -17,11 +17,6 @@ fn items<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The configurations that are compared: the first one and its baseline.
-fn difference(benchmark: &Value) -> Option<&Value> {
-    items(&benchmark["statistics"], "differences").iter().find(|found| found["over"] == "assigned")
-}
-
 /// benchmark.json, which has every number.
 pub(super) fn reference(benchmark: &Value) -> Facts {
     let mut facts = Facts::default();
@@ -47,22 +42,31 @@ pub(super) fn reference(benchmark: &Value) -> Facts {
         let left_out = count("unmeasured") + not_compared;
         facts.number(format!("arm {arm}: left out"), left_out, 0.0);
         for (what, key) in [("rate", "mean"), ("low", "low"), ("high", "high")] {
-            exact(&mut facts, format!("arm {arm}: {what}"), &found["pass_rate"][key]);
+            exact(&mut facts, format!("arm {arm}: {what}"), &found["primary"][key]);
         }
     }
-    if let Some(found) = difference(benchmark) {
+    let differences = items(statistics, "differences");
+    assert_eq!(benchmark.get("verdict"), differences.first().map(|found| &found["verdict"]));
+    for found in differences {
         let [arm, baseline] = ["configuration", "baseline"].map(|key| text(&found[key]));
         let key = |what: &str| format!("difference {arm} {baseline}: {what}");
-        facts.word(key("verdict"), &text(&found["verdict"]));
-        for (what, from) in [("value", "difference"), ("low", "low"), ("high", "high")] {
-            exact(&mut facts, key(what), &found[from]);
+        let (verdict, on_suite) = (&found["verdict"], &found["verdict"]["on_suite"]);
+        if found["cases"] != 0 {
+            facts.word(key("outcome"), &text(&verdict["outcome"]));
+            facts.word(key("verdict"), &text(&on_suite["verdict"]));
         }
+        exact(&mut facts, key("value"), &on_suite["difference"]);
+        exact(&mut facts, key("low"), &on_suite["interval"][0]);
+        exact(&mut facts, key("high"), &on_suite["interval"][1]);
+        let beyond = &verdict["beyond"]["verdict"];
+        let beyond = if beyond.is_null() { "not asked".to_owned() } else { text(beyond) };
+        facts.word(key("beyond"), &beyond);
     }
     for case in items(statistics, "cases") {
         let id = text(&case["eval_id"]);
         for (arm, found) in case["configurations"].as_object().unwrap() {
             let key = |what: &str| format!("case {id} {arm}: {what}");
-            exact(&mut facts, key("rate"), &found["pass_rate"]);
+            exact(&mut facts, key("rate"), &found["primary"]);
             exact(&mut facts, key("passed"), &found["passed"]);
             exact(&mut facts, key("measured"), &found["runs"]);
             facts.word(key("flaky"), &found["flaky"].to_string());
@@ -133,13 +137,21 @@ fn of(text: &str) -> Option<(f64, f64)> {
     Some((amount(part)?, amount(whole)?))
 }
 
+/// `75 %` and `4.20` as the number that it is, and how exact it is.
+fn level(text: &str) -> Option<(f64, f64)> {
+    let value = amount(text)?;
+    Some(if text.contains('%') { (value / 100.0, PERCENT) } else { (value, HUNDREDTHS) })
+}
+
 fn add_rates(facts: &mut Facts, arm: &str, rate: &str, interval: &str) {
-    if let Some(rate) = amount(rate) {
-        facts.number(format!("arm {arm}: rate"), rate / 100.0, PERCENT);
+    if let Some((rate, precision)) = level(rate) {
+        facts.number(format!("arm {arm}: rate"), rate, precision);
     }
     if let Some((low, high)) = pair(interval) {
-        facts.number(format!("arm {arm}: low"), low / 100.0, PERCENT);
-        facts.number(format!("arm {arm}: high"), high / 100.0, PERCENT);
+        let (scale, precision) =
+            if interval.contains('%') { (100.0, PERCENT) } else { (1.0, 10.0 * HUNDREDTHS) };
+        facts.number(format!("arm {arm}: low"), low / scale, precision);
+        facts.number(format!("arm {arm}: high"), high / scale, precision);
     }
 }
 
@@ -148,56 +160,68 @@ fn add_passed(facts: &mut Facts, arm: &str, passed: f64, runs: f64) {
     facts.number(format!("arm {arm}: failed"), runs - passed, 0.0);
 }
 
-/// `with_skill against without_skill: better` and what follows.
-fn add_verdict(facts: &mut Facts, line: &str) {
-    let Some((arm, rest)) = line.split_once(" against ") else { return };
-    let Some((baseline, said)) = rest.split_once(": ") else { return };
-    if baseline.contains("loaded") {
+/// `Better on these 3 cases: pass rate +67 points (95%: +40 to +90, p = 0.0003). ...`, with the names of the arms before
+/// it where they are not plain.
+fn add_verdict(facts: &mut Facts, text: &str) {
+    let compared = text.split_once(": ").filter(|(names, _)| names.contains(" against "));
+    let (arm, baseline, said) = match compared {
+        Some((names, said)) => {
+            let (arm, baseline) = names.split_once(" against ").unwrap();
+            (arm, baseline, said)
+        }
+        None => ("with_skill", "without_skill", text),
+    };
+    let Some((head, rest)) = said.split_once(": ").filter(|(head, _)| head.contains(" on th"))
+    else {
         return;
-    }
+    };
     let key = |what: &str| format!("difference {arm} {baseline}: {what}");
-    let word = said.split([',', '*', ';', '—', '(']).next().unwrap_or_default().trim();
-    facts.word(key("verdict"), word);
-    let numbers = said.split("pass rate ").last().unwrap_or(said);
-    let numbers = numbers.strip_prefix(word).unwrap_or(numbers).trim_start_matches([',', ' ']);
-    if let Some(value) = amount(numbers).filter(|_| numbers.starts_with(['+', '-'])) {
-        facts.number(key("value"), value, HUNDREDTHS);
+    facts.word(key("verdict"), &head.split(" on th").next().unwrap().to_lowercase());
+    let at = rest.find(['+', '-']).unwrap();
+    facts.word(key("outcome"), rest[..at].trim());
+    let is_points = rest[at..].split_whitespace().nth(1) == Some("points");
+    let (scale, precision) = if is_points { (100.0, PERCENT) } else { (1.0, HUNDREDTHS) };
+    facts.number(key("value"), amount(&rest[at..]).unwrap() / scale, precision);
+    if let Some((low, high)) = rest.split_once("(95%: ").and_then(|(_, ends)| pair(ends)) {
+        facts.number(key("low"), low / scale, precision);
+        facts.number(key("high"), high / scale, precision);
     }
-    let bracketed = said.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    let worded = said.split_once("interval ").and_then(|(_, rest)| rest.split_once(';'));
-    if let Some((low, high)) = bracketed.or(worded).and_then(|(ends, _)| pair(ends)) {
-        facts.number(key("low"), low, HUNDREDTHS);
-        facts.number(key("high"), high, HUNDREDTHS);
-    }
+    let beyond = match rest.split_once("On tasks like these: ") {
+        Some((_, said)) => said.split([',', '(']).next().unwrap().trim(),
+        None => "not asked",
+    };
+    facts.word(key("beyond"), beyond);
 }
 
-/// The table that `run` and `bench` print.
+/// What `run` and `bench` print: a paragraph for each comparison, then the table.
 pub(super) fn table(text: &str) -> Facts {
     let cells = |line: &str| -> Vec<String> {
         line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
     };
     let mut facts = Facts::default();
-    let mut lines = text.lines().skip_while(|line| !line.contains("pass rate"));
+    let is_head = |line: &&str| line.trim_start().starts_with("cases ") && line.contains("95 %");
+    let before: Vec<&str> = text.lines().take_while(|line| !is_head(line)).collect();
+    for paragraph in before.split(|line| line.is_empty()) {
+        let words: Vec<&str> = paragraph.iter().map(|line| line.trim()).collect();
+        add_verdict(&mut facts, &words.join(" "));
+    }
+    let mut lines = text.lines().skip_while(|line| !is_head(line));
     let Some(head) = lines.next().map(cells) else { return facts };
-    for line in lines.by_ref().take_while(|line| !line.trim().is_empty()) {
+    for line in lines.take_while(|line| !line.trim().is_empty()) {
         let row = cells(line);
         let arm = row[0].as_str();
-        // The row of the difference has holes, and is said again below.
-        if row.len() != head.len() + 1 {
-            continue;
-        }
         let cell = |title: &str| {
             let at = head.iter().position(|found| found == title);
             at.map_or("", |at| row[at + 1].as_str())
         };
-        add_rates(&mut facts, arm, cell("pass rate"), cell("95 %"));
+        // The column of the outcome has its name.
+        add_rates(&mut facts, arm, &row[3], cell("95 %"));
         if let Some((passed, runs)) = of(cell("passed")) {
             add_passed(&mut facts, arm, passed, runs);
         }
         let left_out = of(cell("runs")).map_or(0.0, |(compared, all)| all - compared);
         facts.number(format!("arm {arm}: left out"), left_out, 0.0);
     }
-    lines.for_each(|line| add_verdict(&mut facts, line));
     facts
 }
 
@@ -208,13 +232,13 @@ pub(super) fn markdown(text: &str, benchmark: &Value) -> Facts {
     for line in text.lines() {
         if let Some(row) = line.strip_prefix("| ").and_then(|row| row.strip_suffix(" |")) {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-            if matches!(cells[0], "" | "case") {
+            if cells[0].is_empty() || cells[0].ends_with(" by case") {
                 head = cells;
             } else if !cells[0].starts_with("---") {
                 markdown_row(&mut facts, &head, &cells, benchmark);
             }
         } else if let Some(verdict) = line.strip_prefix("**") {
-            add_verdict(&mut facts, verdict);
+            add_verdict(&mut facts, &verdict.replace("&lt;", "<"));
         } else if let Some(run) = line.strip_prefix("- ").filter(|run| run.contains(", run ")) {
             let (place, _) = run.split_once(": ").unwrap();
             let parts: Vec<&str> = place.split(", ").collect();
@@ -229,7 +253,7 @@ fn markdown_row(facts: &mut Facts, head: &[&str], cells: &[&str], benchmark: &Va
     let columns = head.iter().zip(cells).skip(1);
     for (arm, cell) in columns.filter(|(arm, _)| !matches!(**arm, "delta" | "difference")) {
         match cells[0] {
-            name if head[0] == "case" => {
+            name if head[0].ends_with(" by case") => {
                 let Some((passed, rest)) = cell.split_once('(').and_then(|(_, said)| {
                     let (passed, rest) = said.split_once(" of ")?;
                     Some((amount(passed)?, rest))
@@ -240,13 +264,16 @@ fn markdown_row(facts: &mut Facts, head: &[&str], cells: &[&str], benchmark: &Va
                 let named = cases.clone().find(|case| text(&case["eval_name"]) == name);
                 let case = named.map_or_else(|| name.to_owned(), |case| text(&case["eval_id"]));
                 let key = |what: &str| format!("case {case} {arm}: {what}");
-                facts.number(key("rate"), amount(cell).unwrap() / 100.0, PERCENT);
+                let rate = cell.split('(').next().unwrap();
+                let (rate, precision) = level(rate).unwrap();
+                facts.number(key("rate"), rate, precision);
                 facts.number(key("passed"), passed, 0.0);
                 facts.number(key("measured"), amount(rest).unwrap(), 0.0);
                 facts.word(key("flaky"), &cell.contains("flaky").to_string());
             }
-            "Pass rate" => add_rates(facts, arm, cell, ""),
             "95 % interval" => add_rates(facts, arm, "", cell),
+            // The outcome that decides stands first.
+            name if is_outcome(name, benchmark) => add_rates(facts, arm, cell, ""),
             "Runs passed as a whole" => {
                 if let Some((passed, runs)) = of(cell) {
                     add_passed(facts, arm, passed, runs);
@@ -257,9 +284,18 @@ fn markdown_row(facts: &mut Facts, head: &[&str], cells: &[&str], benchmark: &Va
     }
 }
 
-/// JUnit XML: each case as a test.
+fn is_outcome(name: &str, benchmark: &Value) -> bool {
+    let outcome = text(&benchmark["statistics"]["primary_outcome"]).replace('_', " ");
+    name.to_lowercase() == outcome
+}
+
+/// JUnit XML: each case as a test, and the verdict of each comparison as a property.
 pub(super) fn junit(xml: &str) -> Facts {
     let mut facts = Facts::default();
+    for property in xml.split("<property name=\"verdict\" value=\"").skip(1) {
+        let sentence = property.split('"').next().unwrap();
+        add_verdict(&mut facts, &sentence.replace("&apos;", "'").replace("&#39;", "'"));
+    }
     for test in xml.split("<testcase ").skip(1) {
         let name = test.split_once(" name=\"").unwrap().1.split(['"', ':']).next().unwrap();
         let test = test.split("</testcase>").next().unwrap();
@@ -317,7 +353,8 @@ pub(super) fn github(text: &str, reference: &Facts) -> Facts {
         facts.word(key.to_owned(), standing);
     }
     for line in text.lines().filter(|line| line.starts_with("::notice ")) {
-        add_verdict(&mut facts, line.rsplit("::").next().unwrap_or_default());
+        let message = line.rsplit("::").next().unwrap_or_default();
+        add_verdict(&mut facts, &message.replace("%25", "%"));
     }
     facts
 }

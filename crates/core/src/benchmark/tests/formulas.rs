@@ -202,7 +202,8 @@ fn criteria_of_the_cases_dialect_count_as_expectations_and_their_scores_as_quali
     );
     assert_eq!(
         (&result["overall_score"], &result["rubric_normalized"]),
-        (&json!(3.3), &json!(0.6667))
+        (&json!(3.3333), &json!(0.6667)),
+        "3.3 is the mean of the scores in one decimal"
     );
     assert_eq!(result["tool_calls"], 7);
     assert_eq!(run["notes"], json!(["unsure about b"]));

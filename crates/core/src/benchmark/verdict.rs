@@ -1,0 +1,333 @@
+//! From the runs of two arms to an answer: on these cases, and on tasks like these.
+//!
+//! The rules are in docs/statistics.md. On these cases, the runs are dealt anew to the arms within each case; with
+//! `--until-decided`, pairs of runs are bet on instead. On tasks like these, the sign-flip test over cases decides,
+//! which takes six of them. The two are never mixed.
+
+use std::fmt::Write as _;
+
+use skillgauge_format::Extra;
+use skillgauge_format::evals::{
+    Beyond, DifferenceVerdict, OnSuite, PrimaryOutcome, TestMethod, Verdict,
+};
+use skillgauge_format::json::Number;
+
+use super::outcome::Question;
+use super::rounded;
+use crate::statistics::{
+    CaseRuns, FEWEST_CASES, Interval, Method, PairTally, PairedDifference, Spread, WithinCases,
+    case_difference, conclude, number,
+};
+use crate::text::plural;
+
+/// More runs than this are not recommended for any case.
+const MOST_RUNS: f64 = 50.0;
+
+/// What the arms of a comparison have to show, from 0 to 1.
+pub(super) struct Evidence {
+    pub(super) question: Question,
+    /// What each comparable case shows.
+    pub(super) cases: Vec<CaseEvidence>,
+    /// The runs of both arms with the same number, in the order of the plan.
+    pub(super) pairs: Vec<[f64; 2]>,
+    pub(super) seed: u64,
+}
+
+/// What one case shows, from 0 to 1.
+pub(super) enum CaseEvidence {
+    Runs(CaseRuns),
+    /// By pair of runs, whether the one with the skill was preferred.
+    Preferences(Vec<f64>),
+}
+
+impl CaseEvidence {
+    /// The means of both arms.
+    pub(super) fn levels(&self) -> Option<[f64; 2]> {
+        let mean = |values: &[f64]| Spread::of(values).map(|spread| spread.mean);
+        match self {
+            Self::Runs(CaseRuns { with, without }) => Some([mean(with)?, mean(without)?]),
+            Self::Preferences(shares) => mean(shares).map(|share| [share, 1.0 - share]),
+        }
+    }
+
+    /// How many runs there are of the arm that has fewer.
+    pub(super) fn runs(&self) -> usize {
+        match self {
+            Self::Runs(CaseRuns { with, without }) => with.len().min(without.len()),
+            Self::Preferences(shares) => shares.len(),
+        }
+    }
+}
+
+impl Evidence {
+    fn within(&self) -> Option<WithinCases> {
+        let (mut runs, mut preferences) = (Vec::new(), Vec::new());
+        for case in &self.cases {
+            match case {
+                CaseEvidence::Runs(case) => runs.push(case.clone()),
+                CaseEvidence::Preferences(shares) => preferences.push(shares.clone()),
+            }
+        }
+        if preferences.is_empty() {
+            WithinCases::of(&runs, self.seed)
+        } else {
+            WithinCases::of_preferences(&preferences, self.seed)
+        }
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        let within = self.within();
+        let across = PairedDifference::of(&self.case_differences(), self.seed);
+        Verdict {
+            outcome: self.question.outcome,
+            margin: rounded(self.question.margin),
+            on_suite: self.on_suite(within.as_ref()),
+            beyond: self.beyond(across.as_ref(), within.as_ref()),
+            resolvable: within.and_then(|found| found.resolvable).map(|share| self.amount(share)),
+            extra: Extra::new(),
+        }
+    }
+
+    pub(super) fn case_differences(&self) -> Vec<f64> {
+        let levels = self.cases.iter().filter_map(CaseEvidence::levels);
+        levels.filter_map(|[with, without]| case_difference(&[with], &[without])).collect()
+    }
+
+    /// A difference in units of the outcome.
+    fn amount(&self, share: f64) -> Number {
+        rounded(share * self.question.width())
+    }
+
+    fn ends(&self, interval: Interval) -> [Number; 2] {
+        [interval.low, interval.high].map(|end| self.amount(end))
+    }
+
+    fn on_suite(&self, found: Option<&WithinCases>) -> OnSuite {
+        let margin = self.question.margin;
+        let mut on_suite = OnSuite {
+            verdict: DifferenceVerdict::Undecided,
+            difference: found.map(|found| self.amount(found.difference)),
+            interval: found.and_then(|found| found.interval).map(|interval| self.ends(interval)),
+            p: None,
+            e: None,
+            method: None,
+            extra: Extra::new(),
+        };
+        let Some(found) = found else { return on_suite };
+        if self.question.until_decided {
+            let tally = PairTally::until_decided(self.pairs.iter().copied());
+            let lead = if tally.won > tally.lost { 1.0 } else { -1.0 };
+            let p_value = if tally.is_decided() { 0.0 } else { 1.0 };
+            let mean = if tally.is_decided() { lead } else { found.difference };
+            on_suite.verdict = conclude(p_value, mean, found.interval, margin);
+            on_suite.e = Some(rounded(tally.e_value()));
+            on_suite.method = Some(TestMethod::EValue);
+        } else {
+            on_suite.verdict = conclude(found.p_value, found.difference, found.interval, margin);
+            on_suite.p = Some(Number::Float(significant(found.p_value)));
+            on_suite.method = Some(match found.method {
+                Method::Exact => TestMethod::Exact,
+                Method::MonteCarlo => TestMethod::MonteCarlo,
+            });
+        }
+        on_suite
+    }
+
+    fn beyond(&self, found: Option<&PairedDifference>, within: Option<&WithinCases>) -> Beyond {
+        let asked = found.filter(|found| found.cases >= FEWEST_CASES);
+        let cases = self.cases.len();
+        // Where all cases differ alike, what is unsure about these is all that is known to be unsure.
+        let or_within = || within.and_then(|found| found.interval);
+        let interval = asked
+            .and_then(|found| found.interval.or_else(or_within))
+            .map(|interval| interval.clamped(-1.0, 1.0));
+        Beyond {
+            verdict: asked
+                .map(|found| conclude(found.p_value, found.mean, interval, self.question.margin)),
+            difference: asked.map(|found| self.amount(found.mean)),
+            interval: interval.map(|interval| self.ends(interval)),
+            p: asked.map(|found| Number::Float(significant(found.p_value))),
+            cases_needed: FEWEST_CASES.saturating_sub(cases) as u64,
+            extra: Extra::new(),
+        }
+    }
+}
+
+/// Four decimals, and of a small probability the first two digits that are not zero: 0.0000 would claim too much.
+fn significant(p_value: f64) -> f64 {
+    if p_value >= 0.001 || p_value <= 0.0 {
+        return skillgauge_format::write::round_rate(p_value);
+    }
+    format!("{p_value:.1e}").parse().unwrap_or(p_value)
+}
+
+/// The answer in words. `runs` is how often each case was run in each arm.
+pub(super) fn sentence(verdict: &Verdict, cases: usize, runs: usize) -> String {
+    let Verdict { on_suite, beyond, .. } = verdict;
+    let Some(difference) = on_suite.difference else {
+        return "No verdict: no case has measured runs in both arms".to_owned();
+    };
+    let these = if cases == 1 { "this case".to_owned() } else { format!("these {cases} cases") };
+    let unit = Unit::of(verdict.outcome);
+    let mut text = format!(
+        "{} on {these}: {} {}",
+        capital(&on_suite.verdict.to_string()),
+        name(verdict.outcome),
+        unit.signed(difference.as_f64()),
+    );
+    let _ = write!(text, " ({}).", proof(on_suite.interval, on_suite.p, on_suite.e, unit));
+    if on_suite.verdict == DifferenceVerdict::Undecided {
+        text.push_str(&more_runs(verdict, difference.as_f64().abs(), runs, unit));
+    }
+    match beyond.verdict {
+        None => {
+            let cases = plural(cases, "case");
+            let needed = beyond.cases_needed;
+            let _ =
+                write!(text, " {cases} can't say how it does on other tasks; add {needed} more.");
+        }
+        Some(found) => {
+            let same = if found == on_suite.verdict { ", too" } else { "" };
+            let proof = proof(beyond.interval, beyond.p, None, unit);
+            let _ = write!(text, " On tasks like these: {found}{same} ({proof})");
+            let hint =
+                if found == DifferenceVerdict::Undecided { "; more cases would help" } else { "" };
+            let _ = write!(text, "{hint}.");
+        }
+    }
+    text
+}
+
+/// What would decide: said only where more runs can.
+fn more_runs(verdict: &Verdict, difference: f64, runs: usize, unit: Unit) -> String {
+    if verdict.on_suite.e.is_some() {
+        return String::new();
+    }
+    let Some(resolvable) = verdict.resolvable.map(Number::as_f64) else {
+        return " Not enough runs: no result of so few could decide.".to_owned();
+    };
+    let mut text = format!(" Not enough runs: these can show {} or more", unit.amount(resolvable));
+    let margin = verdict.margin.as_f64() * unit.width();
+    let wanted = difference.max(margin);
+    let needed = (number(runs) * (resolvable / wanted).powi(2)).ceil();
+    if wanted < resolvable && needed <= MOST_RUNS {
+        let _ = write!(
+            text,
+            "; about {needed:.0} runs of each case would show {}",
+            unit.amount(wanted)
+        );
+    }
+    text.push('.');
+    text
+}
+
+fn proof(
+    interval: Option<[Number; 2]>,
+    p: Option<Number>,
+    e: Option<Number>,
+    unit: Unit,
+) -> String {
+    let mut parts = Vec::new();
+    if let Some([low, high]) = interval.map(|ends| ends.map(Number::as_f64)) {
+        parts.push(format!("95%: {} to {}", unit.plain(low), unit.plain(high)));
+    }
+    parts.extend(p.map(|p| probability(p.as_f64())));
+    parts.extend(e.map(|e| format!("E = {:.1}, 20 decides", e.as_f64())));
+    parts.join(", ")
+}
+
+fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "p < 0.0001".to_owned(),
+        p if p < 0.01 => format!("p = {p:.4}"),
+        p => format!("p = {p:.2}"),
+    }
+}
+
+/// A difference of an outcome as people read it, such as `+67 points`.
+pub fn signed(outcome: PrimaryOutcome, value: f64) -> String {
+    Unit::of(outcome).signed(value)
+}
+
+/// The outcome of an arm as people read it, such as `92 %`.
+pub fn level(outcome: PrimaryOutcome, value: f64) -> String {
+    Unit::of(outcome).level(value)
+}
+
+/// How the numbers of an outcome are shown.
+#[derive(Clone, Copy)]
+pub(super) enum Unit {
+    /// Hundredths.
+    Points,
+    /// From 1 to 5.
+    Score,
+}
+
+impl Unit {
+    pub(super) const fn of(outcome: PrimaryOutcome) -> Self {
+        match outcome {
+            PrimaryOutcome::OverallScore | PrimaryOutcome::RequiredScore => Self::Score,
+            PrimaryOutcome::PassRate
+            | PrimaryOutcome::RubricNormalized
+            | PrimaryOutcome::OverallEfficiency
+            | PrimaryOutcome::Preference => Self::Points,
+        }
+    }
+
+    pub(super) const fn width(self) -> f64 {
+        match self {
+            Self::Points => 1.0,
+            Self::Score => 4.0,
+        }
+    }
+
+    /// Such as `+67 points`, `+1.25 of 5`.
+    pub(super) fn signed(self, value: f64) -> String {
+        match self {
+            Self::Points => format!("{} points", self.plain(value)),
+            Self::Score => format!("{} on a scale of 1 to 5", self.plain(value)),
+        }
+    }
+
+    /// Such as `+67`, `+1.25`.
+    pub(super) fn plain(self, value: f64) -> String {
+        match self {
+            // Not `-0`.
+            Self::Points => format!("{:+.0}", (100.0 * value).round() + 0.0),
+            Self::Score => format!("{:+.2}", (100.0 * value).round() / 100.0 + 0.0),
+        }
+    }
+
+    fn amount(self, value: f64) -> String {
+        match self {
+            Self::Points => format!("{:.0} points", (100.0 * value).ceil()),
+            Self::Score => format!("{value:.1}"),
+        }
+    }
+
+    /// The interval of an arm, such as `40-92 %`, `3.1-4.2`.
+    pub(super) fn range(self, low: f64, high: f64) -> String {
+        match self {
+            Self::Points => format!("{:.0}-{:.0} %", 100.0 * low, 100.0 * high),
+            Self::Score => format!("{low:.1}-{high:.1}"),
+        }
+    }
+
+    /// The value of an arm, such as `92 %`, `4.2`.
+    pub(super) fn level(self, value: f64) -> String {
+        match self {
+            Self::Points => format!("{:.0} %", 100.0 * value),
+            Self::Score => format!("{value:.2}"),
+        }
+    }
+}
+
+/// As people read it.
+pub(super) fn name(outcome: PrimaryOutcome) -> String {
+    outcome.as_str().replace('_', " ")
+}
+
+pub(super) fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
