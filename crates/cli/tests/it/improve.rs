@@ -404,6 +404,25 @@ fn a_version_that_copies_expectations_is_flagged() {
     assert!(!project.path().join("greeter-workspace/comparison").exists());
 }
 
+/// A comparator that always takes the second result neither helps nor harms: the measurement decides.
+#[test]
+fn a_comparator_that_follows_the_position_changes_nothing() {
+    let project = greeter("Say hello to the reader.");
+    let script = String::from_utf8(project.read("comparator.sh")).unwrap();
+    project.file("comparator.sh", script.replace("Hello, reader", "never shown"));
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(
+        shown.contains("against v0: undecided (0 won, 0 lost, 6 ties, p = 1.000, sign test); the comparator follows the order of the results and decides nothing"),
+        "{shown}"
+    );
+    assert!(shown.contains("v1 is better than v0: "), "{shown}");
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["rounds"][1]["compared"]["position_bias"], true);
+    assert_eq!(state["rounds"][1]["compared"]["missing"], 0);
+}
+
 #[test]
 fn the_same_suggestion_again_is_a_dead_end() {
     let project = greeter("Other words.");
