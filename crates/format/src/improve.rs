@@ -145,6 +145,29 @@ impl Round {
     }
 }
 
+/// The number of a run that versions are measured by.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The share of the expectations that passed.
+    #[default]
+    PassRate,
+    /// The mean of pass rate and rubric, for a suite with a rubric.
+    OverallEfficiency,
+    /// The mean score of all criteria from 1 to 5, for the `cases` dialect.
+    OverallScore,
+}
+
+impl Outcome {
+    /// The smallest and the largest value.
+    pub const fn scale(self) -> (f64, f64) {
+        match self {
+            Self::PassRate | Self::OverallEfficiency => (0.0, 1.0),
+            Self::OverallScore => (1.0, 5.0),
+        }
+    }
+}
+
 /// The scores of a version on the cases that are not sealed: each case is the mean of its runs, and the version the mean
 /// of its cases.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -168,10 +191,13 @@ pub struct Measured {
     pub runs: u64,
     /// How many passed as a whole.
     pub passed: u64,
-    /// The pass rate of each case.
+    /// What decides.
+    #[serde(default)]
+    pub outcome: Outcome,
+    /// The outcome of each case, as a share of its scale.
     #[schemars(with = "BTreeMap<String, crate::Number>")]
     pub cases: BTreeMap<String, f64>,
-    /// The pass rate of each run, by case.
+    /// The outcome of each run by case, as a share of its scale.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, Vec<crate::Number>>")]
     pub values: BTreeMap<String, Vec<f64>>,
@@ -224,7 +250,10 @@ pub struct Conclusion {
     pub higher: Option<u64>,
     /// What became of the best one.
     pub decision: Decision,
-    /// What the test is about.
+    /// The outcome that the test is about.
+    #[serde(default)]
+    pub outcome: Outcome,
+    /// What the test says something about.
     #[serde(default)]
     pub question: Question,
     /// Whether sealed cases decided.
@@ -232,11 +261,11 @@ pub struct Conclusion {
     pub sealed: bool,
     /// Cases that decided: those that both were measured on.
     pub cases: u64,
-    /// Cases in which the best version has the higher pass rate.
+    /// Cases in which the best version is better.
     pub wins: u64,
-    /// Cases in which it has the lower one.
+    /// Cases in which it is worse.
     pub losses: u64,
-    /// The mean difference of the pass rates.
+    /// The mean difference of the outcome.
     #[schemars(with = "crate::Number")]
     pub difference: f64,
     /// Its 95 % confidence interval.

@@ -36,7 +36,7 @@ pub struct ImproveArgs {
     #[arg(long = "case", value_name = "GLOB")]
     pub cases: Vec<String>,
 
-    /// Stop when a version has this mean pass rate
+    /// Stop when a version reaches this share of the suite's outcome: 1 is a pass rate of 100 %, or a score of 5
     #[arg(long, value_name = "RATE", default_value_t = 1.0, value_parser = threshold)]
     pub target: f64,
 

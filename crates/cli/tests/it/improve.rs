@@ -132,8 +132,8 @@ fn a_skill_that_gets_better_is_adopted() {
     assert!(shown.contains("the evals are too easy"), "{shown}");
 }
 
-/// The same greeter with a suite of criteria from 1 to 5, and a judge that gives 4 or 1.
-fn greeter_with_criteria() -> Project {
+/// The same greeter with a suite of criteria from 1 to 5, and a judge that gives one of two scores.
+fn greeter_with_criteria(good: u8, bad: u8) -> Project {
     let project = greeter("Say hello to the reader.");
     let case = |id: usize| {
         let criterion = |name: &str, required: bool| serde_json::json!({"criterion": name, "description": "The file says hello to the reader", "required": required});
@@ -146,7 +146,7 @@ fn greeter_with_criteria() -> Project {
     // The task says hello too, so only what the agent wrote counts.
     let script = CASES_JUDGE.replace(
         "cat > /dev/null",
-        &format!("echo call >> \"{log}\"\nif grep -q 'Hello, reader'; then s=4; q='[\"Hello, reader\"]'; else s=1; q='[]'; fi"),
+        &format!("echo call >> \"{log}\"\nif grep -q 'Hello, reader'; then s={good}; q='[\"Hello, reader\"]'; else s={bad}; q='[\"whatever\"]'; fi"),
     );
     let script = script
         .replace(r#"[\"Hello, reader\"]"#, "$(echo $q | sed 's/\"/\\\"/g' | sed 's/\\\\//g')");
@@ -157,12 +157,12 @@ fn greeter_with_criteria() -> Project {
 
 #[test]
 fn a_suite_of_criteria_goes_through_the_same_loop() {
-    let project = greeter_with_criteria();
-    let output = improve(&project, &[]);
+    let project = greeter_with_criteria(4, 1);
+    let output = improve(&project, &["--target", "0.7"]);
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(shown.contains("v0: pass rate 0.0 %") && shown.contains("score 1.0"), "{shown}");
-    assert!(shown.contains("v1 is better than v0: +100.0 points"), "{shown}");
+    assert!(shown.contains("v1 is better than v0: +3.0 in the score from 1 to 5"), "{shown}");
     assert!(body(&project).contains("Say hello to the reader."));
     let state = json(&project, "greeter-workspace/improve.json");
     assert_eq!(state["conclusion"]["decision"], "adopted");
@@ -178,6 +178,23 @@ fn a_suite_of_criteria_goes_through_the_same_loop() {
     // The analyst hears which criteria failed.
     let asked = String::from_utf8(project.read("analyst.log.1")).unwrap();
     assert!(asked.contains("greeting: "), "{asked}");
+}
+
+/// What every run passes with a score of 3 is not too easy: the score decides, not the pass rate.
+#[test]
+fn the_outcome_of_the_suite_decides_and_not_always_the_pass_rate() {
+    let project = greeter_with_criteria(5, 3);
+    let output = improve(&project, &[]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("v0: pass rate 100.0 %") && shown.contains("score 3.0"), "{shown}");
+    assert!(shown.contains("stopped: the target is reached"), "{shown}");
+    assert!(shown.contains("v1 is better than v0: +2.0 in the score from 1 to 5"), "{shown}");
+    let state = json(&project, "greeter-workspace/improve.json");
+    assert_eq!(state["conclusion"]["outcome"], "overall_score");
+    assert_eq!(state["conclusion"]["difference"], 2.0);
+    assert_eq!(state["rounds"][0]["measured"]["cases"]["case-01"], 0.5);
+    assert!(body(&project).contains("Say hello to the reader."));
 }
 
 /// The second version that a loop tries must show more than the first one: one run of six cases is too little for it.

@@ -7,7 +7,7 @@
 use skillgauge_format::Extra;
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::improve::{
-    Conclusion, Decision, Improvement, Measured, Question, Round, StopRecord,
+    Conclusion, Decision, Improvement, Measured, Outcome, Question, Round, StopRecord,
 };
 use skillgauge_format::write::round_rate;
 
@@ -38,6 +38,8 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
     let unproven = if beats(highest.1, baseline) { highest } else { (first, baseline) };
     let (round, measured) = proven.unwrap_or(unproven);
     let found = contrast(round, measured);
+    let (lowest, highest_value) = baseline.outcome.scale();
+    let amount = |share: f64| round_rate(share * (highest_value - lowest));
     let decision = if round.version == first.version {
         Decision::BaselineIsBest
     } else if proven.is_some() {
@@ -52,13 +54,14 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
         // Of two equal ones the first is the highest, though only the second was shown to be better.
         higher: Some(highest.0.version).filter(|_| beats(highest.1, measured)),
         decision,
+        outcome: baseline.outcome,
         question: found.question,
         sealed: !baseline.sealed.is_empty(),
         cases: found.cases as u64,
         wins: found.wins as u64,
         losses: found.losses as u64,
-        difference: round_rate(found.difference),
-        interval: found.interval.map(|interval| [interval.low, interval.high].map(round_rate)),
+        difference: amount(found.difference),
+        interval: found.interval.map(|interval| [interval.low, interval.high].map(amount)),
         p_value: round_rate(found.p_value),
         attempt: found.attempt,
         significance: round_rate(significance(found.attempt)),
@@ -97,12 +100,17 @@ pub fn sentence(conclusion: &Conclusion) -> String {
 }
 
 fn numbers(conclusion: &Conclusion) -> String {
+    let (unit, factor) = match conclusion.outcome {
+        Outcome::PassRate => ("points of pass rate", 100.0),
+        Outcome::OverallEfficiency => ("points of overall efficiency", 100.0),
+        Outcome::OverallScore => ("in the score from 1 to 5", 1.0),
+    };
     let interval = conclusion.interval.map_or_else(String::new, |[low, high]| {
-        format!(" (95 %: {:+.1} to {:+.1})", low * 100.0, high * 100.0)
+        format!(" (95 %: {:+.1} to {:+.1})", low * factor, high * factor)
     });
     format!(
-        "{:+.1} points of pass rate{interval}, better in {} and worse in {} of {}, p = {:.4}",
-        conclusion.difference * 100.0,
+        "{:+.1} {unit}{interval}, better in {} and worse in {} of {}, p = {:.4}",
+        conclusion.difference * factor,
         conclusion.wins,
         conclusion.losses,
         cases(conclusion),

@@ -3,7 +3,7 @@
 use skillgauge_format::Extra;
 use skillgauge_format::improve::{Compared, Improvement, Measured, Round, StopReason, StopRecord};
 
-use super::measured::{beats, is_perfect};
+use super::measured::{beats, is_perfect, level};
 use crate::version::VersionNumber;
 
 /// So many rounds in a row without a better version end the loop.
@@ -12,7 +12,7 @@ const PATIENCE: usize = 2;
 /// When a loop ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// The pass rate that is good enough.
+    /// The outcome that is good enough, as a share of its scale.
     pub target: f64,
     /// The most versions that are made.
     pub rounds: u64,
@@ -124,7 +124,7 @@ fn stop(improvement: &Improvement, rules: &Rules) -> Option<Stop> {
     let (_, best) = best(rounds)?;
     if rounds.len() == 1 && is_perfect(best) {
         Some(Stop::TooEasy)
-    } else if best.pass_rate >= rules.target {
+    } else if level(best) >= rules.target {
         Some(Stop::Target)
     } else if rounds.len() as u64 > rules.rounds {
         Some(Stop::Rounds)

@@ -104,22 +104,11 @@ impl VersionScores {
         Some(Interval { low: round_rate(found.low), high: round_rate(found.high) })
     }
 
-    /// The pass rate of each case: the mean of its runs.
-    pub fn case_rates(&self) -> BTreeMap<String, f64> {
-        self.cases.keys().cloned().zip(self.rates()).collect()
-    }
-
-    /// The pass rate of each run, by case.
-    pub fn run_rates(&self) -> BTreeMap<String, Vec<f64>> {
-        let of_case = |runs: &Vec<RunScore>| runs.iter().map(|run| run.pass_rate).collect();
-        self.cases.iter().map(|(case, runs)| (case.clone(), of_case(runs))).collect()
-    }
-
-    /// The cases that are meant, and the others.
+    /// What they say about some of the cases.
     #[must_use]
-    pub fn split(self, is_meant: impl Fn(&str) -> bool) -> (Self, Self) {
-        let (meant, others) = self.cases.into_iter().partition(|(case, _)| is_meant(case));
-        (Self { cases: meant }, Self { cases: others })
+    pub fn only(mut self, is_meant: impl Fn(&str) -> bool) -> Self {
+        self.cases.retain(|case, _| is_meant(case));
+        self
     }
 
     fn rates(&self) -> Vec<f64> {

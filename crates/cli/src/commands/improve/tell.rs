@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use skillgauge_core::improve::{
-    self, Change, Compared, Improvement, Measured, Promise, Round, Stop,
+    self, Change, Compared, Improvement, Measured, Outcome, Promise, Round, Stop,
 };
 use skillgauge_core::statistics::Spread;
 use skillgauge_core::text::plural;
@@ -135,19 +135,33 @@ fn apart(measured: &Measured) -> String {
     let means = measured.sealed.values().filter_map(|runs| Spread::of(runs));
     let means: Vec<f64> = means.map(|runs| runs.mean).collect();
     let shown = |found: Spread| {
-        format!("; {}: {:.1} %", plural(found.count, "sealed case"), found.mean * 100.0)
+        let cases = plural(found.count, "sealed case");
+        format!("; {cases}: {}", amount(measured.outcome, found.mean))
     };
     Spread::of(&means).map(shown).unwrap_or_default()
 }
 
+/// A share of the outcome's scale as people read it.
+fn amount(outcome: Outcome, share: f64) -> String {
+    let (low, high) = outcome.scale();
+    match outcome {
+        Outcome::PassRate | Outcome::OverallEfficiency => format!("{:.1} %", share * 100.0),
+        Outcome::OverallScore => format!("score {:.1}", share.mul_add(high - low, low)),
+    }
+}
+
 fn rate(measured: &Measured) -> String {
     let percent = |rate: f64| rate * 100.0;
-    format!(
-        "{:.1} % ({:.1} to {:.1})",
-        percent(measured.pass_rate),
-        percent(measured.low),
-        percent(measured.high)
-    )
+    let (low, high) = (percent(measured.low), percent(measured.high));
+    let rate = format!("{:.1} % ({low:.1} to {high:.1})", percent(measured.pass_rate));
+    // The outcome that decides, where it is another one.
+    let cases: Vec<f64> = measured.cases.values().copied().collect();
+    match (measured.outcome, Spread::of(&cases)) {
+        (Outcome::OverallEfficiency, Some(found)) => {
+            format!("{rate}, overall efficiency {}", amount(measured.outcome, found.mean))
+        }
+        _ => rate,
+    }
 }
 
 fn outcome(compared: &Compared) -> String {
