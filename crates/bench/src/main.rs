@@ -3,7 +3,7 @@
 //! goals were met.
 //!
 //! ```text
-//! main -> validate | aggregate | check | fleet | web | run | probe -> section -> page
+//! main -> validate | aggregate | check | fleet | web | run | probe | choose -> section -> page
 //!           each starts copies of this program through child.rs, one for each thing that is measured
 //! ```
 
@@ -18,6 +18,7 @@ use skillgauge_run::process::guard;
 mod aggregate;
 mod check;
 mod child;
+mod choose;
 mod fleet;
 mod page;
 mod probe;
@@ -53,6 +54,8 @@ enum What {
     Run(run::Arguments),
     /// Trigger probes beside full agent runs
     Probe(probe::Arguments),
+    /// Probes to choose among descriptions: all of everything beside halving
+    Choose,
 }
 
 fn main() -> Result<ExitCode> {
@@ -85,6 +88,7 @@ fn measure(arguments: Arguments) -> Result<()> {
         What::Web => ("web", web::measure()?),
         What::Run(what) => ("run", run::measure(&what, &program)?),
         What::Probe(what) => ("probe", probe::measure(&what, &program)?),
+        What::Choose => ("choose", choose::measure()?),
     };
     write!(std::io::stdout(), "{section}")?;
     if arguments.write {

@@ -66,7 +66,7 @@ pub async fn route(
     let specs: Vec<ProbeSpec> = names.iter().map(|name| installed.control(name)).collect();
     let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
     let stop = StopCondition::AfterLoadsOf(names.clone());
-    let asked = installed.specs(&texts, routing.runs, &stop);
+    let asked = installed.specs(&texts, 1..routing.runs.saturating_add(1), &stop);
     let journal = routing.journal.as_deref();
     let journal = journal
         .map(|folder| Journal::open(folder, asked.iter().chain(&specs), routing.kept))

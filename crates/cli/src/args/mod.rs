@@ -56,7 +56,7 @@ pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use transcript::TranscriptArgs;
 pub use trigger::{ApiRequestArg, TriggerArgs, TriggerFormat, ViaArg};
-pub use tune::TuneArgs;
+pub use tune::{ApplyArg, TuneArgs};
 pub use validate::{FormatArg, ProfileArg, ValidateArgs};
 pub use version::{DiffArgs, HistoryAction, HistoryArgs, InitArgs, RestoreArgs, SnapshotArgs};
 

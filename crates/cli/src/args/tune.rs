@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::trigger::threshold;
 use super::{OutputArgs, PageFormat, ProbeArgs};
 
 /// Improve the description of a skill until it triggers for the right queries
 ///
-/// Measures the description, has a model improve it from the queries that failed, and measures again. A part of the queries
-/// is held out: the model never sees them nor how they did, and the best description is chosen by them. A description
-/// replaces the one before only when it is better, and the original stays when nothing is. SKILL.md is changed only with
-/// `--apply`. With `--rounds 1` it is a single step.
+/// Measures the description, has a model improve it from the training queries that failed, and measures again. The model
+/// never sees the held-out queries. The description that does best on the training queries is then proven: original and
+/// candidate are asked again, in turn, on the held-out queries, and the candidate replaces the original only when a
+/// one-sided permutation test on these fresh runs gives p <= 0.05. SKILL.md is changed only with `--apply`.
 ///
 /// Exit code 0 when the loop came to its end, 2 for bad input, 3 when it was stopped by a limit or an error, 130 when it was
-/// interrupted: what was measured is kept, and the same command goes on where it stopped.
+/// interrupted: what was measured is kept; run the same command again to resume.
 #[derive(Args, Debug)]
 pub struct TuneArgs {
     /// The skill
@@ -26,7 +26,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "FILE")]
     pub evals: Option<PathBuf>,
 
-    /// How often the description is improved, at most
+    /// How many descriptions are measured, at most, the original included; 2 is a single step
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: u32,
 
@@ -42,9 +42,13 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// How many descriptions are tried in each round
+    /// How many descriptions are tried in each round; from 4 on by successive halving, with about a third of the probes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub candidates: u32,
+
+    /// How often the proof asks each held-out query with each description [default: 5, or `--runs` when that is more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub proof_runs: Option<u32>,
 
     /// The model that improves: anthropic:NAME, openai:NAME, claude:NAME, codex:NAME, command:PROGRAM
     #[arg(long, value_name = "MODEL")]
@@ -70,9 +74,9 @@ pub struct TuneArgs {
     #[arg(long)]
     pub early_stop: bool,
 
-    /// Write the best description into SKILL.md
-    #[arg(long)]
-    pub apply: bool,
+    /// Write the description into SKILL.md when it's proven to be better; `--apply=anyway` writes the candidate even if not
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "proven")]
+    pub apply: Option<ApplyArg>,
 
     /// How and where the result is written.
     #[command(flatten)]
@@ -81,6 +85,15 @@ pub struct TuneArgs {
     /// How to probe.
     #[command(flatten)]
     pub probe: ProbeArgs,
+}
+
+/// Which description may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ApplyArg {
+    /// One that is proven to be better
+    Proven,
+    /// The candidate, proven or not
+    Anyway,
 }
 
 fn holdout(text: &str) -> Result<f64, String> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use skillgauge_core::trigger::Answer;
 use skillgauge_run::probe::ProbeEvent;
-use skillgauge_run::tune::TuneEvent;
+use skillgauge_run::tune::{Stage, TuneEvent};
 
 use crate::Printer;
 use crate::progress::Progress;
@@ -103,9 +103,13 @@ impl TuneTalk {
 
     pub(crate) fn hear(&mut self, event: &TuneEvent<'_>) {
         match event {
-            TuneEvent::Measuring { round, .. } => {
+            TuneEvent::Measuring { round, stage, .. } => {
                 self.end();
-                let what = format!("round {round}");
+                let what = match stage {
+                    Stage::Round => format!("round {round}"),
+                    Stage::Choosing { left } => format!("round {round}, choosing among {left}"),
+                    Stage::Proof { run, runs, .. } => format!("proof, run {run} of {runs}"),
+                };
                 self.probes = Some(ProbeTalk::new(&what, &self.skill, self.printer.clone()));
             }
             TuneEvent::Probe(event) => {

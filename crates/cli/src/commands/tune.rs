@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skillgauge_core::estimate;
+use skillgauge_core::skill::edit::EditError;
 use skillgauge_core::skill::{Document, Skill};
 use skillgauge_core::trigger::{LabelledQuery, QuerySet};
-use skillgauge_core::tune::apply::{Applied, ApplyError, apply};
+use skillgauge_core::tune::apply::{Applied, ApplyError, apply, check_editable};
 use skillgauge_core::tune::page::page;
 use skillgauge_core::tune::prompt::TEMPLATE;
 use skillgauge_core::tune::text::render_text;
+use skillgauge_core::tune::{PROOF_RUNS, ProofPlan};
 use skillgauge_core::workspace::{Workspace, write_atomically};
 use skillgauge_format::trigger::ImprovementHistory;
 use skillgauge_format::{read, write};
@@ -18,43 +20,55 @@ use skillgauge_run::agent::TaskSkill;
 use skillgauge_run::model::{Model, ModelName};
 use skillgauge_run::probe::{CostForecast, Crowd, Measurement};
 use skillgauge_run::tune::{
-    EstimateMeasure, Measure, MeasureError, ProbeMeasure, Proposals, StopReason, Store, TuneError,
-    TuneResult, TuneSettings, Tuning, planned, tune,
+    EstimateMeasure, Measure, MeasureError, Planned, ProbeMeasure, Proposals, StopReason, Store,
+    TuneError, TuneResult, TuneSettings, Tuning, held_out, tune,
 };
 
 use super::Outcome;
 use super::estimate::described;
 use super::probe_talk::TuneTalk;
 use super::probing::{Probes, Subject, read_set};
-use crate::args::{PageFormat, TuneArgs, ViaArg};
+use crate::args::{ApplyArg, PageFormat, TuneArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
 use crate::{ExitCode, Printer};
 
 pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
+    if args.apply.is_some() && args.probe.via == ViaArg::Estimate {
+        return Err(CommandError::usage(
+            "`--via estimate` proposes a description from words alone, which can't be applied",
+            "leave out `--apply`, or measure with `--via agent` or `--via api`",
+        ));
+    }
     let subject = Subject::read(&args.skill, None)?;
     let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
+    check_edit(args, &subject, printer)?;
     let session = Session::open(&args.probe.tape)?;
     let store = open_store(args, &subject.skill.folder)?;
     let history = read_history(store.history_file())?;
     let improver = session.model(session.settings.improver(args.improver.as_deref()).as_deref())?;
+    let probes = Probes::new(&args.probe, &session, store.probes_folder());
     let settings = TuneSettings {
         rounds: args.rounds,
+        runs: probes.runs(),
         holdout: args.holdout,
         target: args.target,
         seed: session.settings.seed(args.seed),
         candidates: args.candidates,
         template: TEMPLATE.to_owned(),
     };
-    let probes = Probes::new(&args.probe, &session, store.probes_folder());
     let crowd = Crowd::gather(&args.neighbours, 0, &subject.skill.name, session.scratch())
         .or_hint("see `--neighbours`")?;
     let measure = measure(args, &probes, &subject, &crowd.skills)?;
     let read = Skill::read(&subject.skill.folder);
     let body = read.document().map(Document::body).unwrap_or_default();
     let work = Work { args, subject: &subject, set: &set, probes: &probes, store: &store, body };
-    work.announce(&settings, improver.name(), printer)?;
-    let tuning = work.tuning(settings, measure.as_ref(), improver.as_ref(), history);
+    let proof = ProofPlan::new(
+        held_out(&set.queries, &settings),
+        args.proof_runs.unwrap_or(PROOF_RUNS.max(settings.runs)),
+    );
+    work.announce(&settings, &proof, improver.name(), printer)?;
+    let tuning = work.tuning(settings, proof, measure.as_ref(), improver.as_ref(), history);
     let mut talk = TuneTalk::new(&subject.skill.name, printer.clone());
     let tuned = session.block_on(printer, async {
         let tuned = tune(tuning, &session.cancel, &mut |event| talk.hear(&event)).await;
@@ -65,7 +79,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
         Ok(tuned) => work.conclude(&tuned, printer),
         Err(TuneError::Measure(MeasureError::Probe(error))) => Ok(probes.broken(&error, printer)),
         Err(TuneError::Measure(MeasureError::Cancelled)) => {
-            printer.say("interrupted before the first description was measured; the same command goes on from here");
+            printer.say("interrupted before the first description was measured; run the same command again to resume");
             Ok(ExitCode::Interrupted)
         }
         Err(TuneError::Measure(MeasureError::Limit { limit })) => {
@@ -74,6 +88,43 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
         }
         Err(TuneError::Store(error)) => {
             Err(CommandError::usage(error.to_string(), "choose another `--out-dir`"))
+        }
+    }
+}
+
+/// A description that can't be replaced is said before anything is paid. An agent gets every candidate by the same edit, so
+/// nothing could be measured either; a model alone could still be asked.
+fn check_edit(args: &TuneArgs, subject: &Subject, printer: &Printer) -> Result<(), CommandError> {
+    let Err(error) = check_editable(&subject.skill.folder, &subject.description) else {
+        return Ok(());
+    };
+    let is_needed = match args.probe.via {
+        ViaArg::Agent => matches!(error, ApplyError::Edit(_)) || args.apply.is_some(),
+        ViaArg::Api | ViaArg::Estimate => args.apply.is_some(),
+    };
+    if is_needed {
+        return Err(CommandError::usage(
+            format!("the description can't be replaced: {error}"),
+            apply_hint(&error),
+        ));
+    }
+    printer.say(&format!("warning: {error}, so `--apply` will be refused; {}", apply_hint(&error)));
+    Ok(())
+}
+
+fn apply_hint(error: &ApplyError) -> &'static str {
+    match error {
+        ApplyError::Changed { .. } => "tune it again, or write the description by hand",
+        ApplyError::Edit(EditError::NotWritable) => {
+            "write `description` out as plain text: a YAML anchor (`&name`) or alias (`*name`) ties it to another key"
+        }
+        ApplyError::Edit(EditError::Repeated) => "keep one `description`",
+        ApplyError::Link { .. } => "tune the skill that the link leads to",
+        ApplyError::Read { .. } | ApplyError::Replace(_) => {
+            "see whether SKILL.md can be read and written"
+        }
+        ApplyError::Edit(_) | ApplyError::Invalid { .. } => {
+            "`skillgauge validate` shows what is wrong with SKILL.md"
         }
     }
 }
@@ -120,7 +171,9 @@ fn measure(
         neighbours: neighbours.to_vec(),
         ..probes.measurement(subject, args.probe.via, args.early_stop)?
     };
-    Ok(Box::new(ProbeMeasure { prober: probes.prober(), measurement }))
+    let measure = ProbeMeasure::new(probes.prober(), measurement)
+        .or_hint("choose another `--out-dir`, or start again with `--fresh`")?;
+    Ok(Box::new(measure))
 }
 
 /// What the parts of the command share.
@@ -138,11 +191,13 @@ impl<'w> Work<'w> {
     fn announce(
         &self,
         settings: &TuneSettings,
+        proof: &ProofPlan,
         improver: &ModelName,
         printer: &Printer,
     ) -> Result<(), CommandError> {
         let (queries, probes) = (&self.set.queries, self.probes);
-        let (calls, questions) = planned(settings, queries, probes.runs());
+        let Planned { probes: calls, proof: proving, questions } =
+            Planned::of(settings, queries, proof);
         let is_estimate = self.args.probe.via == ViaArg::Estimate;
         let rounds = settings.rounds;
         let planned = if is_estimate {
@@ -151,11 +206,14 @@ impl<'w> Work<'w> {
             )
         } else {
             format!(
-                "at most {} calls: {calls} probes and {questions} of `{improver}`",
+                "at most {} calls: {calls} probes ({proving} of them for the proof) and {questions} of `{improver}`",
                 calls.saturating_add(questions)
             )
         };
         printer.say(&format!("{} queries, up to {rounds} rounds: {planned}", queries.len()));
+        if !is_estimate {
+            printer.say(&proof.to_string());
+        }
         if probes.is_replay() {
             return Ok(());
         }
@@ -180,6 +238,7 @@ impl<'w> Work<'w> {
     fn tuning(
         &self,
         settings: TuneSettings,
+        proof: ProofPlan,
         measure: &'w dyn Measure,
         improver: &'w dyn Model,
         history: ImprovementHistory,
@@ -196,7 +255,7 @@ impl<'w> Work<'w> {
             "via": format!("{:?}", self.args.probe.via),
             "agent": self.probes.session.settings.agent(&self.args.probe.agent),
             "model": self.probes.session.settings.model(&self.args.probe.agent),
-            "runs": self.probes.runs(),
+            "runs": settings.runs,
             "threshold": self.args.probe.threshold,
             "neighbours": self.args.neighbours,
             "template": settings.template,
@@ -217,6 +276,7 @@ impl<'w> Work<'w> {
             body: self.body,
             queries: &self.set.queries,
             settings,
+            proof,
             measure,
             improver,
             budget: Arc::clone(&self.probes.budget),
@@ -237,7 +297,7 @@ impl<'w> Work<'w> {
         self.apply(tuned, printer)?;
         Ok(match &tuned.stop {
             StopReason::Interrupted => {
-                printer.say("the same command goes on from here");
+                printer.say("run the same command again to resume");
                 ExitCode::Interrupted
             }
             stop if stop.is_early() => ExitCode::Incomplete,
@@ -260,29 +320,32 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Writes the best description, when that was asked for and the loop came to its end.
+    /// Writes the description, when that was asked for, may be done, and the loop came to its end.
     fn apply(&self, tuned: &TuneResult, printer: &Printer) -> Result<(), CommandError> {
-        if !self.args.apply {
-            return Ok(());
-        }
+        let Some(when) = self.args.apply else { return Ok(()) };
         if tuned.stop.is_early() {
-            printer.say("SKILL.md is not changed: the loop was stopped before its end");
+            printer.say("SKILL.md is not changed: the loop was stopped before its end; run the same command again to resume");
             return Ok(());
         }
-        let summary = &tuned.summary;
-        let folder = &self.subject.skill.folder;
-        let applied = apply(folder, &summary.original_description, &summary.final_description);
-        match applied {
-            Ok(Applied::Written) => printer.say("SKILL.md has the best description now"),
-            Ok(Applied::Nothing) => printer.say("SKILL.md stays as it is"),
-            Err(error) => {
-                let hint = match &error {
-                    ApplyError::Changed { .. } => "tune it again, or write the description by hand",
-                    _ => "`skillgauge validate` shows what is wrong with SKILL.md",
-                };
-                return Err(CommandError::usage(format!("nothing was written: {error}"), hint));
-            }
+        let Some(proof) = &tuned.summary.proof else {
+            printer
+                .say("SKILL.md stays as it is: no description did better on the training queries");
+            return Ok(());
+        };
+        if !proof.proven && when == ApplyArg::Proven {
+            printer.say("SKILL.md stays as it is: the candidate isn't shown to be better; `--apply=anyway` writes it all the same");
+            return Ok(());
         }
+        let folder = &self.subject.skill.folder;
+        let applied = apply(folder, &tuned.summary.original_description, &proof.candidate);
+        let applied = applied.map_err(|error| {
+            CommandError::usage(format!("nothing was written: {error}"), apply_hint(&error))
+        })?;
+        printer.say(match applied {
+            Applied::Written if proof.proven => "SKILL.md has the proven description now",
+            Applied::Written => "SKILL.md has the candidate now, which isn't shown to be better",
+            Applied::Nothing => "SKILL.md stays as it is",
+        });
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ pub(crate) fn loading_agent(project: &Project, name: &str) {
     let script = format!(
         r#"#!/bin/sh
 prompt=$(cat)
+echo call >> '{folder}/calls'
 for skill in .agents/skills/*/SKILL.md; do
   name=$(basename "$(dirname "$skill")")
   description=$(sed -n '/^description:/,/^[a-z-]*:.*$\|^---/p' "$skill" | tr -d '\r' | tr '\n' ' ')

@@ -85,7 +85,7 @@ fn a_loop_finds_a_better_description_and_writes_everything_down() {
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(
         shown.contains(
-            "10 queries, up to 5 rounds: at most 76 calls: 66 probes and 10 of `command:./improver`"
+            "10 queries, up to 5 rounds: at most 103 calls: 95 probes (40 of them for the proof) and 8 of `command:./improver`"
         ),
         "{shown}"
     );
@@ -98,7 +98,11 @@ fn a_loop_finds_a_better_description_and_writes_everything_down() {
     );
     assert_eq!((summary.total_rounds, summary.partial), (3, None));
     assert_eq!((summary.iterations[0].train_total, summary.iterations[0].test_total), (6, 4));
-    assert_eq!(summary.calls, Some(3 * 11 + 2), "ten probes and a control each, and the improver");
+    assert_eq!(
+        summary.calls,
+        Some(3 * 11 + 2 + 40),
+        "ten probes and a control each, the improver, and the proof"
+    );
     for round in 1..=3 {
         let report =
             read::<TriggerReport>(&project.read(&format!("out/round-{round}.json"))).unwrap();
@@ -115,7 +119,7 @@ fn a_loop_finds_a_better_description_and_writes_everything_down() {
 fn the_improver_is_sent_no_test_query_and_no_test_score() {
     let project = project();
     improver(&project, &["Worse.", BETTER, "Worse still."]);
-    let output = tune(&project, &["--rounds", "3"]);
+    let output = tune(&project, &["--rounds", "4"]);
     assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
     let (asked, held_out) = (asked(&project), held_out(&project));
     assert_eq!((asked.len(), held_out.len()), (3, 4), "{held_out:?}");
@@ -141,13 +145,13 @@ fn apply_changes_the_description_and_not_one_other_byte() {
     let project = project();
     improver(&project, &[BEST]);
     let before = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
-    let output = tune(&project, &["--rounds", "1", "--apply"]);
+    let output = tune(&project, &["--rounds", "2", "--apply"]);
     let shown = project.shown(&output);
-    assert!(shown.contains("SKILL.md has the best description now"), "{shown}");
+    assert!(shown.contains("SKILL.md has the proven description now"), "{shown}");
     let after = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
     assert_eq!(after, before.replace(START, BEST));
     assert_eq!(project.exit_code(&["validate", "table-report"]), Some(0));
-    let again = tune(&project, &["--rounds", "1", "--apply"]);
+    let again = tune(&project, &["--rounds", "2", "--apply"]);
     assert!(project.shown(&again).contains("SKILL.md stays as it is"), "{}", project.shown(&again));
 }
 
@@ -156,9 +160,12 @@ fn the_original_stays_when_nothing_is_better() {
     let project = project();
     improver(&project, &["Worse.", "Bad."]);
     let before = project.read("table-report/SKILL.md");
-    let output = tune(&project, &["--rounds", "2", "--apply"]);
+    let output = tune(&project, &["--rounds", "3", "--apply"]);
     let shown = project.shown(&output);
-    assert!(shown.contains("nothing was better than the original description"), "{shown}");
+    assert!(
+        shown.contains("no description did better on the training queries than the original ("),
+        "{shown}"
+    );
     assert!(shown.contains("warning: plateau"), "{shown}");
     assert_eq!(project.read("table-report/SKILL.md"), before);
     assert_eq!(summary(&project).best_iteration.round, 1);
@@ -220,7 +227,7 @@ fn an_estimate_is_labelled_wherever_it_appears() {
         &project,
         &["Makes reports of tables. Use when alpha1 alpha2 alpha3 alpha4 alpha5 come up."],
     );
-    let output = tune(&project, &["--rounds", "1", "--via", "estimate"]);
+    let output = tune(&project, &["--rounds", "2", "--via", "estimate"]);
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(shown.contains("an estimate from words alone; nothing was measured"), "{shown}");
@@ -250,6 +257,14 @@ fn bad_input_is_told_before_anything_is_spent() {
         (vec!["tune", "table-report", "--evals", "none.json"], "there is no trigger set"),
         (vec!["tune", "table-report", "--holdout", "1"], "something must be left to learn from"),
         (vec!["tune", "table-report", "--rounds", "0"], "0 is not in 1..=100"),
+        (vec!["tune", "table-report", "--candidates", "0"], "0 is not in 1..=20"),
+        (vec!["tune", "table-report", "--proof-runs", "0"], "0 is not in 1..=1000"),
+        (vec!["tune", "table-report", "--apply=now"], "invalid value 'now'"),
+        (vec!["tune", "table-report", "--apply", "--via", "estimate"], "which can't be applied"),
+        (
+            vec!["tune", "table-report", "--apply=anyway", "--via", "estimate"],
+            "which can't be applied",
+        ),
         (vec!["tune", "table-report", "--improver", "nobody"], "a model is written as"),
     ] {
         let output = project.output(&args);
@@ -268,8 +283,13 @@ fn calls_and_cost_are_shown_before_and_an_unknown_price_says_how_to_set_it() {
         let output = tune(&project, &[&["--fresh"][..], more].concat());
         project.shown(&output)
     };
-    let text = shown(&["--rounds", "1"]);
-    assert!(text.contains("at most 24 calls: 22 probes and 2 of `command:./improver`"), "{text}");
+    let text = shown(&["--rounds", "2"]);
+    assert!(
+        text.contains(
+            "at most 64 calls: 62 probes (40 of them for the proof) and 2 of `command:./improver`"
+        ),
+        "{text}"
+    );
     assert!(
         text.contains(
             "the probes: cost unknown, because the agent chooses its model; name one with `--model`"
@@ -281,15 +301,187 @@ fn calls_and_cost_are_shown_before_and_an_unknown_price_says_how_to_set_it() {
         "{text}"
     );
     assert!(text.contains("no limit is set (--max-calls, --max-cost)"), "{text}");
-    let text = shown(&["--rounds", "1", "--max-cost", "2", "--max-calls", "5"]);
+    let text = shown(&["--rounds", "2", "--max-cost", "2", "--max-calls", "5"]);
     assert!(text.contains("stops at 5 calls or $2.00, as far as the cost gets known"), "{text}");
     assert!(text.contains("--max-calls 5 is used up"), "{text}");
 
     let settings = String::from_utf8(project.read("skillgauge.toml")).unwrap();
     let prices = "[prices]\n\"command:./improver\" = { input = 2.0, output = 1000 }\n\"claude-sonnet-4-5\" = { input = 0, output = 0 }\n";
     project.file("skillgauge.toml", format!("{prices}{settings}"));
-    let text = shown(&["--rounds", "1", "--model", "claude-sonnet-4-5", "--max-calls", "5"]);
+    let text = shown(&["--rounds", "2", "--model", "claude-sonnet-4-5", "--max-calls", "5"]);
     assert!(text.contains("the probes: at least $0.00, if a request has 24080 tokens"), "{text}");
     assert!(text.contains("the improver: about $0.6"), "two answers of 300 tokens: {text}");
     assert!(text.contains("about $0.6") && text.contains(" in all; stops at 5 calls"), "{text}");
+}
+
+/// Words of all training queries and of no held-out one, but for what the original has.
+fn only_train(project: &Project) -> String {
+    improver(project, &[]);
+    let output = tune(project, &["--rounds", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let held_out = held_out(project);
+    let is_held_out = |n: u32| held_out.iter().any(|query| query.contains(&format!("w{n} ")));
+    let words = (1..=5).filter(|n| *n == 1 || !is_held_out(*n)).map(|n| format!("w{n}"));
+    let words: Vec<String> = words.collect();
+    format!("Makes reports of {} things. Use when there is a table.", words.join(" "))
+}
+
+#[test]
+fn what_is_better_on_the_training_queries_only_is_not_adopted_and_written_only_anyway() {
+    let project = project();
+    let candidate = only_train(&project);
+    improver(&project, &[&candidate]);
+    let before = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
+    let output = tune(&project, &["--rounds", "2", "--apply"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("/6 -> 6/6; on 4 held-out queries "), "{shown}");
+    assert!(shown.contains(": not shown to be better; "), "{shown}");
+    assert!(shown.contains(" held-out queries x 5 runs would show +25 points"), "{shown}");
+    assert!(shown.contains("`--apply=anyway` writes it"), "{shown}");
+    assert_eq!(project.read("table-report/SKILL.md"), before.as_bytes());
+    let summary = summary(&project);
+    assert_eq!(summary.final_description, START);
+    let proof = summary.proof.unwrap();
+    assert_eq!(
+        (proof.proven, proof.candidate.as_str(), proof.runs),
+        (false, candidate.as_str(), 5)
+    );
+    assert!(proof.p.unwrap().as_f64() > 0.05);
+    let page = String::from_utf8(project.read("out/tune.html")).unwrap();
+    for words in ["not shown to be better", "Proof: 5 fresh runs", "so that rate is optimistic"] {
+        assert!(page.contains(words), "{words}");
+    }
+    // The same again, and written because the user says so.
+    let calls = calls(&project);
+    let output = tune(&project, &["--rounds", "2", "--apply=anyway"]);
+    let shown = project.shown(&output);
+    assert!(
+        shown.contains("SKILL.md has the candidate now, which isn't shown to be better"),
+        "{shown}"
+    );
+    let after = String::from_utf8(project.read("table-report/SKILL.md")).unwrap();
+    assert_eq!(after, before.replace(START, &candidate));
+    assert_eq!(self::calls(&project), calls, "nothing is paid for twice");
+}
+
+/// How often the agent was started.
+fn calls(project: &Project) -> usize {
+    String::from_utf8(project.read("calls")).unwrap().lines().count()
+}
+
+#[test]
+fn a_proof_that_was_stopped_is_resumed_and_nothing_is_paid_for_twice() {
+    let whole = project();
+    improver(&whole, &[BEST]);
+    assert_eq!(tune(&whole, &["--rounds", "2"]).status.code(), Some(0));
+    let needed = calls(&whole);
+    assert_eq!(needed, 62, "what was announced");
+    let project = project();
+    improver(&project, &[BEST]);
+    // 22 for the rounds, 1 for the improver, and a part of the 40 for the proof.
+    let output = tune(&project, &["--rounds", "2", "--max-calls", "41", "--apply"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("the loop was stopped before anything was proven"), "{shown}");
+    assert_eq!(
+        (summary(&project).proof, summary(&project).final_description),
+        (None, START.to_owned())
+    );
+    let output = tune(&project, &["--rounds", "2"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert_eq!(calls(&project), needed);
+    let (one, other) = (summary(&project), summary(&whole));
+    assert_eq!((one.final_description.as_str(), one.proof), (BEST, other.proof));
+    assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn a_recorded_loop_replays_with_its_proof_and_nobody_is_asked() {
+    let project = project();
+    improver(&project, &[BEST]);
+    let output = tune(&project, &["--rounds", "2", "--record", "tape"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let recorded = summary(&project);
+    assert!(recorded.proof.as_ref().unwrap().proven);
+    let count = calls(&project);
+    fs_err::remove_dir_all(project.path().join("out")).unwrap();
+    let output = tune(&project, &["--rounds", "2", "--replay", "tape"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let replayed = summary(&project);
+    assert_eq!(
+        (replayed.proof, replayed.final_description),
+        (recorded.proof, recorded.final_description)
+    );
+    assert_eq!(calls(&project), count);
+}
+
+#[test]
+fn a_description_that_cannot_be_replaced_is_refused_before_the_first_probe() {
+    let project = project();
+    improver(&project, &[BEST]);
+    project.file(
+        "table-report/SKILL.md",
+        format!("---\nname: table-report\ndescription: &d {START}\nmetadata:\n  short: *d\n---\n\n# Body\n"),
+    );
+    for more in [&["--apply"][..], &["--apply=anyway"], &[]] {
+        let output = tune(&project, more);
+        let shown = project.shown(&output);
+        assert_eq!(output.status.code(), Some(2), "{shown}");
+        assert!(shown.contains("the description can't be replaced"), "{shown}");
+        assert!(shown.contains("a YAML anchor (`&name`) or alias (`*name`) ties it"), "{shown}");
+    }
+    assert!(!project.path().join("calls").exists() && asked(&project).is_empty());
+    // Words can still be estimated: that needs no edit.
+    let output = tune(&project, &["--rounds", "1", "--via", "estimate"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("so `--apply` will be refused"), "{shown}");
+}
+
+#[test]
+fn what_the_design_can_show_is_said_before_the_first_probe() {
+    let project = project();
+    improver(&project, &["Worse.", "Worse.", "Worse.", "Worse."]);
+    for (more, words) in [
+        (
+            &[][..],
+            "the proof asks 4 held-out queries 5 times with each description; that finds a gain of +",
+        ),
+        (
+            &["--proof-runs", "1"],
+            "4 held-out queries x 1 runs can't prove any gain, so the original description stays; ",
+        ),
+        (
+            &["--holdout", "0"],
+            "no queries are held out, so nothing can be proven and the original description stays; ",
+        ),
+    ] {
+        let output = tune(&project, &[&["--rounds", "1", "--fresh"], more].concat());
+        let shown = project.shown(&output);
+        assert_eq!(output.status.code(), Some(0), "{shown}");
+        let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("{words}: {shown}"));
+        assert!(at(words) < at("asking the positive control"), "{shown}");
+        at(" held-out queries x 5 runs would show +25 points");
+    }
+}
+
+#[test]
+fn many_candidates_need_few_probes_and_the_best_of_them_is_taken() {
+    let project = project();
+    let others = ["A w9", "B w8", "C w7", "D w6", "E w9", "F w8", "G w7"];
+    improver(&project, &[&others[..], &[BEST]].concat());
+    let mut args = TUNE.map(|arg| if arg == "1" { "3" } else { arg }).to_vec();
+    args.extend(["--rounds", "2", "--candidates", "8"]);
+    let output = project.output(&args);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    let summary = summary(&project);
+    assert_eq!(summary.final_description, BEST, "{shown}");
+    assert_eq!(summary.iterations[1].train_total, 6);
+    // The first description, then 8 that are asked 18 probes each, with controls; the held-out queries and the proof.
+    let plain = 31 + 8 * 19 + 12 + 40;
+    let count = calls(&project);
+    assert!(count < plain - 60, "{count} of {plain}");
+    assert_eq!(summary.calls.unwrap(), count as u64 + 8, "and the eight questions");
 }

@@ -194,6 +194,9 @@ fn whole_deals(cases: &[CaseRuns]) -> Option<WholeDeals> {
 
 /// For every sum of `chosen` of the values, the share of the choices that have it.
 fn sums_of(values: &[i64], chosen: usize) -> Option<Vec<(i64, f64)>> {
+    if let Some(sums) = sums_of_two(values, chosen) {
+        return Some(sums);
+    }
     let mut found: Vec<BTreeMap<i64, f64>> = vec![BTreeMap::new(); chosen + 1];
     found[0].insert(0, 1.0);
     for value in values {
@@ -210,6 +213,24 @@ fn sums_of(values: &[i64], chosen: usize) -> Option<Vec<(i64, f64)>> {
     let last = found.pop()?;
     let all: f64 = last.values().sum();
     Some(last.into_iter().map(|(sum, deals)| (sum, deals / all)).collect())
+}
+
+/// The same where there are only two values, as in all-or-nothing runs: how many of the larger one are chosen decides.
+fn sums_of_two(values: &[i64], chosen: usize) -> Option<Vec<(i64, f64)>> {
+    let (low, high) = (*values.iter().min()?, *values.iter().max()?);
+    let many = values.iter().filter(|value| **value == high).count();
+    let few = values.iter().filter(|value| **value == low).count();
+    if low == high || many + few != values.len() {
+        return None;
+    }
+    let all = ways(chosen, values.len() - chosen);
+    let shares = (chosen.saturating_sub(few)..=chosen.min(many)).map(|of_many| {
+        let of_few = chosen - of_many;
+        let deals = ways(of_many, many - of_many) * ways(of_few, few - of_few);
+        let sum = high * i64::try_from(of_many).ok()? + low * i64::try_from(of_few).ok()?;
+        Some((sum, deals / all))
+    });
+    shares.collect()
 }
 
 /// Convolves the cases; nothing when that is too much work.

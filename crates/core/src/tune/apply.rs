@@ -39,22 +39,36 @@ pub enum ApplyError {
     Replace(#[from] FixError),
 }
 
-/// Replaces the description `before` of the skill in a folder, and says whether anything had to be done.
-pub fn apply(folder: &Path, before: &str, after: &str) -> Result<Applied, ApplyError> {
-    let file = folder.join(SKILL_MD);
+/// Whether another description could be written in the place of `before`; nothing is.
+pub fn check_editable(folder: &Path, before: &str) -> Result<(), ApplyError> {
+    let (_, text) = read(&folder.join(SKILL_MD), folder, before)?;
+    // Plain words, which fit wherever any text does.
+    with_description(&text, &format!("{} Other words", before.trim()))?;
+    Ok(())
+}
+
+/// The skill and its text, if it may be changed and has the description that was measured.
+fn read(file: &Path, folder: &Path, before: &str) -> Result<(Skill, String), ApplyError> {
     let skill = Skill::read(folder);
     let is_link = |entry: &&crate::skill::FileEntry| {
         entry.path == Path::new(SKILL_MD) && entry.kind == FileKind::Link
     };
     if skill.files.iter().any(|entry| is_link(&entry)) {
-        return Err(ApplyError::Link { file });
+        return Err(ApplyError::Link { file: file.to_owned() });
     }
     // Not lossy: what is not text could not be written back.
-    let text = fs_err::read_to_string(&file)
-        .map_err(|source| ApplyError::Read { file: file.clone(), source })?;
+    let text = fs_err::read_to_string(file)
+        .map_err(|source| ApplyError::Read { file: file.to_owned(), source })?;
     if description(&Document::from_bytes(text.as_bytes())).as_deref() != Some(before.trim()) {
-        return Err(ApplyError::Changed { file });
+        return Err(ApplyError::Changed { file: file.to_owned() });
     }
+    Ok((skill, text))
+}
+
+/// Replaces the description `before` of the skill in a folder, and says whether anything had to be done.
+pub fn apply(folder: &Path, before: &str, after: &str) -> Result<Applied, ApplyError> {
+    let file = folder.join(SKILL_MD);
+    let (skill, text) = read(&file, folder, before)?;
     if before.trim() == after.trim() {
         return Ok(Applied::Nothing);
     }
@@ -111,12 +125,12 @@ mod tests {
 
     fn skill(front: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let text = format!("---\n{front}\n---\n\n# Body\n\ndescription: stays\n\u{e9}\n");
-        fs_err::write(folder.path().join(SKILL_MD), text).unwrap();
+        let document = format!("---\n{front}\n---\n\n# Body\n\ndescription: stays\n\u{e9}\n");
+        fs_err::write(folder.path().join(SKILL_MD), document).unwrap();
         folder
     }
 
-    fn read(folder: &tempfile::TempDir) -> String {
+    fn text_of(folder: &tempfile::TempDir) -> String {
         fs_err::read_to_string(folder.path().join(SKILL_MD)).unwrap()
     }
 
@@ -134,7 +148,7 @@ mod tests {
                     .replace('\n', line_break)
                     .replace('X', OLD);
                 let folder = skill(&front);
-                let (first, last) = read(&folder)
+                let (first, last) = text_of(&folder)
                     .split_once("description:")
                     .map(|(first, rest)| {
                         let at = rest.find("license:").unwrap();
@@ -142,7 +156,7 @@ mod tests {
                     })
                     .unwrap();
                 assert_eq!(apply(folder.path(), OLD, NEW).unwrap(), Applied::Written, "{before}");
-                let text = read(&folder);
+                let text = text_of(&folder);
                 assert!(text.starts_with(&first), "{text:?}");
                 assert!(text.ends_with(&format!("{line_break}{last}")), "{text:?}");
                 let skill = Skill::read(folder.path());
@@ -157,24 +171,38 @@ mod tests {
     #[test]
     fn the_same_description_changes_nothing() {
         let folder = skill(&format!("name: a\ndescription: {OLD}"));
-        let before = read(&folder);
+        let before = text_of(&folder);
         assert_eq!(apply(folder.path(), OLD, &format!(" {OLD} ")).unwrap(), Applied::Nothing);
-        assert_eq!(read(&folder), before);
+        assert_eq!(text_of(&folder), before);
     }
 
     #[test]
     fn what_is_not_safe_is_not_written() {
         let folder = skill(&format!("name: table-report\ndescription: {OLD}"));
-        let before = read(&folder);
+        let before = text_of(&folder);
         let error = apply(folder.path(), "Something else", NEW).unwrap_err();
         assert!(matches!(error, ApplyError::Changed { .. }), "{error}");
         let error = apply(folder.path(), OLD, "Makes <b>reports</b>").unwrap_err();
         assert!(matches!(error, ApplyError::Invalid { .. }), "{error}");
         let error = apply(folder.path(), OLD, &"x".repeat(1025)).unwrap_err();
         assert!(matches!(error, ApplyError::Invalid { .. }), "{error}");
-        assert_eq!(read(&folder), before);
+        assert_eq!(text_of(&folder), before);
         let missing = tempfile::tempdir().unwrap();
         assert!(matches!(apply(missing.path(), OLD, NEW).unwrap_err(), ApplyError::Read { .. }));
+    }
+
+    #[test]
+    fn a_description_that_another_key_is_tied_to_is_known_before() {
+        let tied =
+            skill(&format!("name: table-report\ndescription: &d {OLD}\nmetadata:\n  short: *d"));
+        let error = check_editable(tied.path(), OLD).unwrap_err();
+        assert!(matches!(error, ApplyError::Edit(EditError::NotWritable)), "{error}");
+        for front in
+            ["description: X", "description: >-\n  X", "description: &d X", "description: 'X'"]
+        {
+            let folder = skill(&format!("name: table-report\n{}", front.replace('X', OLD)));
+            check_editable(folder.path(), OLD).unwrap();
+        }
     }
 
     #[cfg(unix)]

@@ -5,8 +5,9 @@
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 use skillgauge_format::Number;
-use skillgauge_format::trigger::{LoopIteration, LoopSummary, TriggerReport};
+use skillgauge_format::trigger::{LoopIteration, LoopSummary, TriggerReport, TuneProof};
 
+use super::conclusion::conclusion;
 use super::round::{best, interval};
 use super::split::Split;
 
@@ -18,6 +19,11 @@ pub struct TunePage {
     pub original_description: String,
     /// The description that the loop stands by.
     pub final_description: String,
+    /// Why it is that one.
+    pub conclusion: String,
+    pub proof: Option<TuneProof>,
+    /// How to read the rate of the best round.
+    pub best_note: Option<String>,
     pub stop_reason: Option<String>,
     /// Whether it was stopped before its end.
     pub is_partial: bool,
@@ -119,6 +125,9 @@ pub fn page(
         skill_name: summary.skill_name.clone(),
         original_description: summary.original_description.clone(),
         final_description: summary.final_description.clone(),
+        conclusion: conclusion(summary),
+        proof: summary.proof.clone(),
+        best_note: summary.best_iteration_note.clone(),
         stop_reason: summary.stop_reason.clone(),
         is_partial: summary.partial == Some(true),
         warnings: summary.warnings.clone().unwrap_or_default(),

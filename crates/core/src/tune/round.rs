@@ -3,7 +3,7 @@
 use skillgauge_format::Number;
 use skillgauge_format::part::Timestamp;
 use skillgauge_format::trigger::{
-    ImprovementRound, LoopIteration, QueryResult, QueryVerdict, TriggerReport,
+    ImprovementRound, ImprovementScore, LoopIteration, QueryResult, QueryVerdict, TriggerReport,
 };
 use skillgauge_format::write::{rate, round_rate};
 
@@ -34,12 +34,7 @@ impl Score {
             }
             score.total += 1;
             score.passed += u64::from(result.pass);
-            let completed = result.completed();
-            let right = if result.should_trigger {
-                result.triggers
-            } else {
-                completed.saturating_sub(result.triggers)
-            };
+            let (right, completed) = right_runs(result);
             sum += if completed == 0 { 0.0 } else { right as f64 / completed as f64 };
         }
         score.margin = if score.total == 0 { 0.0 } else { sum / score.total as f64 };
@@ -55,6 +50,13 @@ impl Score {
     pub fn rate(&self) -> Number {
         rate(self.passed, self.total)
     }
+}
+
+/// The runs of a query that went right, and those that completed.
+pub fn right_runs(result: &QueryResult) -> (u64, u64) {
+    let completed = result.runs.saturating_sub(result.errors);
+    let triggers = result.triggers.min(completed);
+    (if result.should_trigger { triggers } else { completed - triggers }, completed)
 }
 
 /// The results of the queries at these places, which are places in the list of queries that was split.
@@ -120,21 +122,32 @@ pub fn history_round(
     description: &str,
     led_by: &[QueryResult],
 ) -> ImprovementRound {
-    let score = Score::of(led_by);
-    let failed = |label: bool| {
-        let has_failed = |result: &&QueryResult| {
-            result.verdict() == QueryVerdict::Failed && result.should_trigger == label
-        };
-        led_by.iter().filter(has_failed).count() as u64
-    };
+    let ImprovementScore { pass_rate, under_triggers, over_triggers, .. } = history_score(led_by);
     ImprovementRound {
         round,
         timestamp,
         description: description.to_owned(),
+        pass_rate,
+        under_triggers,
+        over_triggers,
+        ..ImprovementRound::default()
+    }
+}
+
+/// How a description did, as the history says it.
+pub fn history_score<'r>(
+    results: impl IntoIterator<Item = &'r QueryResult> + Clone,
+) -> ImprovementScore {
+    let score = Score::of(results.clone());
+    let failed = |label: bool| {
+        let is_failed = |result: &&QueryResult| !result.pass && result.should_trigger == label;
+        results.clone().into_iter().filter(is_failed).count() as u64
+    };
+    ImprovementScore {
         pass_rate: format!("{}/{}", score.passed, score.total),
         under_triggers: failed(true),
         over_triggers: failed(false),
-        ..ImprovementRound::default()
+        ..ImprovementScore::default()
     }
 }
 

@@ -30,7 +30,7 @@ impl Split {
     }
 }
 
-/// Holds out about `holdout` of the queries of each label.
+/// Holds out `holdout` of the queries of each label, rounded down.
 ///
 /// A label with two or more groups of near-duplicates has at least one query on each side. One group alone stays in the
 /// training part, whatever its size.
@@ -40,7 +40,7 @@ pub fn split(queries: &[Query<'_>], holdout: f64, seed: u64) -> Split {
         return all();
     }
     let mut groups = groups(queries);
-    shuffle(&mut groups, seed);
+    shuffle(&mut groups, &mut ChaCha8Rng::seed_from_u64(seed));
     let mut held = Held::new(queries, holdout);
     let mut is_test = vec![false; queries.len()];
     for group in &groups {
@@ -77,7 +77,8 @@ impl<'q> Held<'q> {
                 clippy::cast_sign_loss,
                 reason = "a count of queries, and a share of it"
             )]
-            let share = (count as f64 * holdout.min(1.0)).round() as usize;
+            // Rounded down, and a product such as 28.999999999999996 is 29.
+            let share = (count as f64 * holdout.min(1.0) + 1e-9).floor() as usize;
             if count < 2 { 0 } else { share.clamp(1, count - 1) }
         });
         Self { queries, wanted, taken: [0, 0] }
@@ -180,8 +181,7 @@ fn likeness(one: &[String], other: &[String]) -> f64 {
 }
 
 /// Fisher and Yates, from a generator that is the same on every machine.
-fn shuffle(groups: &mut [Vec<usize>], seed: u64) {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+pub(super) fn shuffle<T>(groups: &mut [T], random: &mut ChaCha8Rng) {
     for last in (1..groups.len()).rev() {
         let bound = last as u64 + 1;
         // The bias of a remainder is far below anything that a split could show.

@@ -4,13 +4,20 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{LoopIteration, LoopSummary};
 
+use super::conclusion::conclusion;
+
 pub fn render_text(summary: &LoopSummary) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = writeln!(text, "{}: {}", summary.skill_name, rounds(summary.iterations.len()));
     text.push_str("\nround  train         test          errors\n");
     for iteration in &summary.iterations {
-        write_round(&mut text, iteration, iteration.round == summary.best_iteration.round);
+        let is_best =
+            summary.iterations.len() > 1 && iteration.round == summary.best_iteration.round;
+        write_round(&mut text, iteration, is_best);
+    }
+    if let Some(note) = &summary.best_iteration_note {
+        let _ = writeln!(text, "\n* {note}");
     }
     for warning in summary.warnings.iter().flatten() {
         let _ = writeln!(text, "\nwarning: {warning}");
@@ -19,12 +26,10 @@ pub fn render_text(summary: &LoopSummary) -> String {
         let partial = if summary.partial == Some(true) { " (partial)" } else { "" };
         let _ = writeln!(text, "\nended because {reason}{partial}");
     }
-    if summary.final_description == summary.original_description {
-        text.push_str("\nnothing was better than the original description, which is kept\n");
-    } else {
-        let _ =
-            writeln!(text, "\nthe best description, of round {}:\n", summary.best_iteration.round);
-        let _ = writeln!(text, "{}", summary.final_description);
+    let _ = writeln!(text, "\n{}", conclusion(summary));
+    if let Some(proof) = &summary.proof {
+        let what = if proof.proven { "the proven description" } else { "the candidate" };
+        let _ = writeln!(text, "\n{what}, of round {}:\n\n{}", proof.round, proof.candidate);
     }
     text
 }
@@ -51,7 +56,7 @@ fn write_round(out: &mut String, iteration: &LoopIteration, is_best: bool) {
         share(iteration.test_passed, iteration.test_total, iteration.test_pass_rate.as_f64());
     let errors = iteration.errors.map_or("-".to_owned(), |errors| errors.to_string());
     let mark = match (is_best, iteration.adopted) {
-        (true, _) => "  best",
+        (true, _) => "  best*",
         (false, Some(true)) => "  went on from here",
         (false, _) => "",
     };

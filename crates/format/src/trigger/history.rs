@@ -21,6 +21,25 @@ pub struct ImprovementRound {
     pub timestamp: Timestamp,
     /// The description that the round gave.
     pub description: String,
+    /// Queries that passed and queries in all, such as `8/10`: of the evaluation that led to the description. How the
+    /// description itself did is in `measured`.
+    #[schemars(regex(pattern = crate::check::RATIO))]
+    pub pass_rate: String,
+    /// Queries that should have triggered the skill and did not.
+    pub under_triggers: u64,
+    /// Queries that should not have triggered the skill and did.
+    pub over_triggers: u64,
+    /// How this description did on the same queries; absent when it wasn't measured on all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<ImprovementScore>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How a description of the history did when it was measured.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ImprovementScore {
     /// Queries that passed and queries in all, such as `8/10`.
     #[schemars(regex(pattern = crate::check::RATIO))]
     pub pass_rate: String,
@@ -41,6 +60,9 @@ pub(crate) fn check(root: &At<'_>, report: &mut Report<'_>) {
             rounds.add(&number, amount.to_string(), report);
         }
         check_ratio(&round, report);
+        if let Some(measured) = round.field("measured") {
+            check_ratio(&measured, report);
+        }
     }
 }
 

@@ -18,11 +18,19 @@ pub struct LoopSummary {
     /// One entry per round.
     pub iterations: Vec<LoopIteration>,
     /// The iteration with the highest `test_pass_rate`, or `full_pass_rate` without a test set; the earlier on a tie.
+    /// Chosen by that rate, so the rate is optimistic: `proof` has one that isn't.
     pub best_iteration: LoopIteration,
-    /// The description that the loop stands by: the best iteration's.
+    /// The description that the loop stands by: the candidate when `proof` shows that it is better, else the original.
     pub final_description: String,
     /// How many rounds were run.
     pub total_rounds: u64,
+    /// Whether the candidate, the description that did best on the training queries, is better than the original; absent
+    /// when no description did better on them, or when the loop was stopped before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<TuneProof>,
+    /// How to read the rate of `best_iteration`; absent when there was nothing to choose from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_iteration_note: Option<String>,
     /// Signs that the numbers should not be trusted: overfitting, a plateau, growing errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
@@ -48,6 +56,87 @@ pub struct LoopSummary {
     /// What they cost in US dollars; absent when some of it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<Number>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Original and candidate, measured again on the held-out queries: fresh runs, interleaved, which had no say in the choice.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct TuneProof {
+    /// The round that the candidate is from.
+    pub round: u64,
+    /// The description that did best on the training queries.
+    pub candidate: String,
+    /// Whether the candidate is shown to be better: `p` is at most 0.05.
+    pub proven: bool,
+    /// Held-out queries with completed runs of both descriptions.
+    pub queries: u64,
+    /// How often each held-out query was asked with each description; 0 when it wasn't asked at all.
+    pub runs: u64,
+    /// Share of the original's runs that went right, as a mean over queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub original_rate: Option<Number>,
+    /// Share of the candidate's runs that went right, as a mean over queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub candidate_rate: Option<Number>,
+    /// `candidate_rate - original_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -1, max = 1))]
+    pub difference: Option<Number>,
+    /// The 95 % interval of the difference on these queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[Number; 2]>,
+    /// How often runs dealt at random within each query would favour the candidate as much (one-sided permutation test).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub p: Option<Number>,
+    /// A design that would find a difference that this one misses; absent when the candidate is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<ProofDesign>,
+    /// What each held-out query came to.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub results: Vec<ProofResult>,
+    /// Held-out queries that no run of one of the descriptions completed for; they are in no rate.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left_out: Vec<String>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How many held-out queries, asked how often, find which difference four times out of five.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ProofDesign {
+    /// Held-out queries.
+    pub queries: u64,
+    /// Runs of each query with each description.
+    pub runs: u64,
+    /// The difference of the shares of right runs.
+    #[schemars(range(min = 0, max = 1))]
+    pub difference: Number,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// The fresh runs of one held-out query.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ProofResult {
+    /// What the user says.
+    pub query: String,
+    /// Whether the skill should trigger.
+    pub should_trigger: bool,
+    /// Runs with the original description that went right: triggered when it should, or not when it shouldn't.
+    pub original_right: u64,
+    /// Runs with the original description that completed.
+    pub original_runs: u64,
+    /// Runs with the candidate that went right.
+    pub candidate_right: u64,
+    /// Runs with the candidate that completed.
+    pub candidate_runs: u64,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -16,8 +16,8 @@ pub use behaviour::{BehaviourGrading, Dimensions, ScoredDimension};
 pub use estimate::{
     EstimateMethod, EstimateSummary, QueryEstimate, TriggerEstimate, TriggerEstimateFormat,
 };
-pub use history::{ImprovementHistory, ImprovementRound};
-pub use loop_summary::{LoopIteration, LoopSummary};
+pub use history::{ImprovementHistory, ImprovementRound, ImprovementScore};
+pub use loop_summary::{LoopIteration, LoopSummary, ProofDesign, ProofResult, TuneProof};
 pub use measurement::{
     ListedDescription, TriggerCalibration, TriggerControl, TriggerCrowd, TriggerDisagreement,
     TriggerListing, TriggerMeasurement, TriggerMetrics, Via, ViaDetail,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json::Number;
 use crate::{Extra, JsonSchema};
 
 /// What was proposed in each round of a loop that improves a description.
@@ -38,6 +39,12 @@ pub struct TuneProposal {
     pub candidate: u64,
     /// The description; null when nothing usable was proposed.
     pub description: Option<String>,
+    /// How often the improver was called for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// What that cost in US dollars; absent when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Number>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

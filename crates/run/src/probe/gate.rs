@@ -19,11 +19,11 @@ pub struct Gate {
 }
 
 impl Gate {
-    pub(super) fn new(measurement: &Measurement, queries: &[LabelledQuery]) -> Self {
+    pub(super) fn new(measurement: &Measurement, runs: u32, queries: &[LabelledQuery]) -> Self {
         Self {
             skill: measurement.skill.name.clone(),
             threshold: measurement.threshold,
-            runs: u64::from(measurement.runs),
+            runs: u64::from(runs),
             labels: queries.iter().map(|query| query.should_trigger).collect(),
             answers: Mutex::default(),
         }

@@ -35,11 +35,18 @@ pub struct JournalError {
     source: io::Error,
 }
 
-/// The journal of a batch of probes.
-#[derive(Debug)]
+/// What probes came to: what an earlier call wrote down, and what was kept since.
+#[derive(Debug, Default)]
 pub struct Journal {
+    known: Mutex<HashMap<ProbeId, ProbeResult>>,
+    /// Whether anything was known when it was opened.
+    has_earlier: bool,
+    file: Option<JournalFile>,
+}
+
+#[derive(Debug)]
+struct JournalFile {
     path: PathBuf,
-    known: HashMap<ProbeId, ProbeResult>,
     file: Mutex<fs_err::File>,
 }
 
@@ -66,6 +73,11 @@ impl Journal {
         let mut key = digest_of(&serde_json::json!(ids));
         key.truncate(16);
         Self::at(&folder.join(format!("{key}.jsonl")), kept)
+    }
+
+    /// One that lasts as long as the process, for calls whose memory is a recording.
+    pub fn in_memory() -> Self {
+        Self::default()
     }
 
     /// Opens the journal in a file. Blocks.
@@ -96,7 +108,8 @@ impl Journal {
             file.write_all(b"\n")?;
         }
         file.seek(io::SeekFrom::End(0))?;
-        Ok(Self { path: path.to_owned(), known, file: Mutex::new(file) })
+        let file = JournalFile { path: path.to_owned(), file: Mutex::new(file) };
+        Ok(Self { has_earlier: !known.is_empty(), known: Mutex::new(known), file: Some(file) })
     }
 
     /// Results of earlier probes in a folder with journals, whatever they were about; not more than so many. Blocks.
@@ -121,22 +134,33 @@ impl Journal {
         found
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Its file; absent in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_ref().map(|file| file.path.as_path())
     }
 
-    /// What an earlier call found.
-    pub fn known(&self, id: &ProbeId) -> Option<&ProbeResult> {
-        self.known.get(id)
+    /// The file that an earlier call wrote into.
+    pub(super) fn earlier_file(&self) -> Option<&Path> {
+        self.path().filter(|_| self.has_earlier)
+    }
+
+    /// What a probe came to, if it is known.
+    pub fn known(&self, id: &ProbeId) -> Option<ProbeResult> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
     pub fn keep(&self, result: &ProbeResult) -> Result<(), JournalError> {
-        let write = || {
-            let line = line(result)?;
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.write_all(line.as_bytes())
-        };
-        write().map_err(|source| JournalError { path: self.path.clone(), source })
+        if let Some(JournalFile { path, file }) = &self.file {
+            let write = || {
+                let line = line(result)?;
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                file.write_all(line.as_bytes())
+            };
+            write().map_err(|source| JournalError { path: path.clone(), source })?;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(result.id.clone()).or_insert_with(|| result.clone());
+        Ok(())
     }
 }
 
@@ -199,12 +223,21 @@ mod tests {
         journal.keep(&result(1)).unwrap();
         let again = Journal::open(folder.path(), &specs, Resume::Earlier).unwrap();
         assert_eq!(again.path(), journal.path());
-        assert_eq!(again.known(&specs[0].id), Some(&result(1)));
+        assert_eq!(journal.known(&specs[0].id), Some(result(1)), "at once, too");
+        assert_eq!(again.known(&specs[0].id), Some(result(1)));
         assert!(again.known(&specs[1].id).is_none());
         let other = Journal::open(folder.path(), &specs[..1], Resume::Earlier).unwrap();
         assert_ne!(other.path(), journal.path());
         let fresh = Journal::open(folder.path(), &specs, Resume::Nothing).unwrap();
         assert!(fresh.known(&specs[0].id).is_none());
+    }
+
+    #[test]
+    fn without_a_file_it_remembers_as_long_as_it_lives() {
+        let journal = Journal::in_memory();
+        journal.keep(&result(1)).unwrap();
+        assert_eq!(journal.known(&spec(1).id), Some(result(1)));
+        assert_eq!((journal.path(), journal.known(&spec(2).id)), (None, None));
     }
 
     #[test]
@@ -232,7 +265,7 @@ mod tests {
             let journal = Journal::at(&path, Resume::Earlier).unwrap();
             journal.keep(&result(9)).unwrap();
             let journal = Journal::at(&path, Resume::Earlier).unwrap();
-            prop_assert_eq!(journal.known(&spec(9).id), Some(&result(9)));
+            prop_assert_eq!(journal.known(&spec(9).id), Some(result(9)));
             let ends: Vec<usize> =
                 bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
             for run in 1..=3_u32 {

@@ -1,5 +1,6 @@
 //! Measures one skill with one description: control, probes, report.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use super::journal::{Journal, Resume};
 use super::prober::{Batch, ProbeEvent, Prober};
 use super::report::{outcomes, tell_offer};
 use super::result::{ProbeResult, Spending};
-use super::spec::ProbeSpec;
+use super::spec::{ProbeId, ProbeSpec};
 use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
 use crate::model::ModelName;
 
@@ -76,14 +77,33 @@ pub enum EarlyStop {
     On,
 }
 
+/// Which probes are made of a measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'s> {
+    pub queries: &'s [LabelledQuery],
+    /// The number of the first run of each query, from 1. Runs with other numbers are other probes.
+    pub first_run: u32,
+    pub runs: u32,
+}
+
 /// A report, and what it rests on.
 #[derive(Clone, Debug)]
 pub struct Measured {
     pub report: TriggerReport,
+    /// What each probe cost, the control included; what was known already, too.
+    pub spent: Vec<ProbeCost>,
     /// Why it is not all that was asked for, if it is not.
     pub shortfall: Option<Shortfall>,
     /// Probes that an earlier call had made.
     pub resumed: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeCost {
+    pub id: ProbeId,
+    pub spending: Spending,
+    /// Whether it measured something; if not, it is tried again.
+    pub is_measured: bool,
 }
 
 /// Why a measurement is not all that was asked for: a limit, or an account that is used up.
@@ -135,6 +155,20 @@ pub async fn measure(
     cancel: &CancellationToken,
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<Measured, ProbeError> {
+    let sample = Sample { queries, first_run: 1, runs: measurement.runs };
+    measure_sample(prober, measurement, sample, None, cancel, on_event).await
+}
+
+/// Measures some of it; with a journal of several samples nothing is asked twice, whatever they have in common.
+pub async fn measure_sample(
+    prober: &Arc<Prober>,
+    measurement: &Measurement,
+    sample: Sample<'_>,
+    shared: Option<&Journal>,
+    cancel: &CancellationToken,
+    on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+) -> Result<Measured, ProbeError> {
+    let Sample { queries, first_run, runs } = sample;
     let (listed, listing) = listing_of(measurement)?;
     let skills = std::iter::once(&measurement.skill).chain(&measurement.neighbours).cloned();
     let probing = &measurement.probing;
@@ -144,22 +178,26 @@ pub async fn measure(
     let control_spec = installed.control(skill);
     let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
     let stop = StopCondition::AtLoadOf(vec![skill.to_owned()]);
-    let specs = installed.specs(&texts, measurement.runs, &stop);
-    let journal = measurement
-        .journal
-        .as_deref()
-        .map(|folder| Journal::open(folder, specs.iter().chain([&control_spec]), measurement.kept));
-    let journal = journal.transpose()?;
-    let control = control(prober, &control_spec, skill, journal.as_ref(), cancel, on_event).await?;
+    let numbers = first_run..first_run.saturating_add(runs);
+    let specs = installed.specs(&texts, numbers, &stop);
+    let own = match (&measurement.journal, shared) {
+        (Some(folder), None) => {
+            let all = specs.iter().chain([&control_spec]);
+            Some(Journal::open(folder, all, measurement.kept)?)
+        }
+        _ => None,
+    };
+    let journal = shared.or(own.as_ref());
+    let control = control(prober, &control_spec, skill, journal, cancel, on_event).await?;
     let total = specs.len();
     let is_known =
         |spec: &&ProbeSpec| journal.as_ref().is_some_and(|it| it.known(&spec.id).is_some());
     let resumed = specs.iter().filter(is_known).count();
     let gate = match measurement.early_stop {
-        EarlyStop::On => Some(Arc::new(Gate::new(measurement, queries))),
+        EarlyStop::On => Some(Arc::new(Gate::new(measurement, runs, queries))),
         EarlyStop::Off => None,
     };
-    let batch = Batch { specs, journal: journal.as_ref(), gate };
+    let batch = Batch { specs, journal, gate };
     let ran = prober.carry_out(batch, cancel, on_event).await?;
     let measured = ran.results.iter().flatten().count();
     let missing = total - measured - ran.unwanted.len();
@@ -177,6 +215,12 @@ pub async fn measure(
     for (place, result) in ran.results.into_iter().enumerate() {
         results[place % queries.len()].extend(result);
     }
+    let spent = results.iter().flatten().chain([&control]).map(|result| ProbeCost {
+        id: result.id.clone(),
+        spending: result.spending,
+        is_measured: result.observation.is_measured(skill),
+    });
+    let spent = spent.collect();
     let mut saved = vec![0_u64; queries.len()];
     for place in &ran.unwanted {
         saved[place % queries.len()] += 1;
@@ -189,7 +233,7 @@ pub async fn measure(
     let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref());
     report.listing = Some(listing);
     tell_offer(&mut report, installed.offering.as_ref());
-    Ok(Measured { report, shortfall, resumed })
+    Ok(Measured { report, spent, shortfall, resumed })
 }
 
 /// Skills that are installed together, and who is asked.
@@ -227,14 +271,14 @@ impl<'i> Installed<'i> {
         self.spec(&control_query(skill), 0, &StopCondition::AtLoadOf(vec![skill.to_owned()]))
     }
 
-    /// Every query so many times, the first run of all queries before the second of any.
+    /// Every query in each of these runs, the first run of all queries before the second of any.
     pub(crate) fn specs(
         &self,
         queries: &[&str],
-        runs: u32,
+        runs: Range<u32>,
         stop: &StopCondition,
     ) -> Vec<ProbeSpec> {
-        let all = (1..=runs).flat_map(|run| queries.iter().map(move |query| (*query, run)));
+        let all = runs.flat_map(|run| queries.iter().map(move |query| (*query, run)));
         all.map(|(query, run)| self.spec(query, run, stop)).collect()
     }
 
@@ -272,7 +316,7 @@ pub(crate) async fn control(
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<ProbeResult, ProbeError> {
     if let Some(known) = journal.and_then(|journal| journal.known(&spec.id)) {
-        return Ok(known.clone());
+        return Ok(known);
     }
     on_event(ProbeEvent::ControlStarted { query: spec.query() });
     let mut spent = Spending::default();

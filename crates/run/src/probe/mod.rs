@@ -36,7 +36,8 @@ pub use forecast::CostForecast;
 pub use gate::Gate;
 pub use journal::{Journal, JournalError, Resume};
 pub use measure::{
-    EarlyStop, Measured, Measurement, Probing, Shortfall, listing_of, measure, planned_calls,
+    EarlyStop, Measured, Measurement, ProbeCost, Probing, Sample, Shortfall, listing_of, measure,
+    measure_sample, planned_calls,
 };
 pub use neighbours::{Crowd, CrowdError};
 pub use prober::{Batch, ProbeEvent, Prober, ProberSettings};

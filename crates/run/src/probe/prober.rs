@@ -4,7 +4,7 @@
 //! earlier call measured comes from the journal, the rest is asked for in the order of the list.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use skillgauge_core::trigger::Observation;
 use skillgauge_format::transcript::{Outcome, Reason};
 use tokio_util::sync::CancellationToken;
 
+use super::capture::CapturedRequest;
 use super::error::ProbeError;
 use super::gate::Gate;
 use super::journal::Journal;
@@ -53,6 +54,8 @@ pub struct Prober {
     seed: u64,
     budget: Arc<Budget>,
     models: Mutex<BTreeMap<ModelName, Arc<dyn Model>>>,
+    /// Requests that were captured, by what decides them: a description that is measured in parts is captured once.
+    captured: Mutex<BTreeMap<String, Arc<CapturedRequest>>>,
 }
 
 #[derive(Default)]
@@ -89,6 +92,7 @@ pub enum ProbeEvent<'e> {
         probes: usize,
         /// How many of them are known from the journal.
         resumed: usize,
+        /// Its file, when an earlier call wrote into it.
         journal: Option<PathBuf>,
     },
     Ended {
@@ -159,6 +163,7 @@ impl Prober {
             seed: settings.seed,
             budget,
             models: Mutex::default(),
+            captured: Mutex::default(),
         }
     }
 
@@ -196,14 +201,14 @@ impl Prober {
         let mut items = Vec::new();
         for (place, spec) in batch.specs.into_iter().enumerate() {
             match batch.journal.and_then(|journal| journal.known(&spec.id)) {
-                Some(known) => ran.results[place] = Some(known.clone()),
+                Some(known) => ran.results[place] = Some(known),
                 None => items.push(BatchItem { place, spec }),
             }
         }
         on_event(ProbeEvent::Started {
             probes: ran.results.len(),
             resumed: ran.results.len() - items.len(),
-            journal: batch.journal.map(|journal| journal.path().to_owned()),
+            journal: batch.journal.and_then(Journal::earlier_file).map(Path::to_owned),
         });
         for (place, result) in ran.results.iter().enumerate() {
             if let Some(result) = result {
@@ -227,6 +232,15 @@ impl Prober {
             Some(error) => Err(error),
             None => Ok(ran),
         }
+    }
+
+    pub(super) fn captured(&self, identity: &str) -> Option<Arc<CapturedRequest>> {
+        self.captured.lock().unwrap_or_else(PoisonError::into_inner).get(identity).cloned()
+    }
+
+    pub(super) fn keep_captured(&self, identity: String, request: &Arc<CapturedRequest>) {
+        let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        captured.insert(identity, Arc::clone(request));
     }
 
     pub(super) fn model(&self, name: &ModelName) -> Result<Arc<dyn Model>, ProbeError> {

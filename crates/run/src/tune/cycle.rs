@@ -1,20 +1,20 @@
 //! The loop itself.
 
-use skillgauge_core::trigger::LabelledQuery;
+use std::collections::HashMap;
+
 use skillgauge_core::tune::{Improve, Score, Split, Tried, best, iteration, round, warnings};
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{
-    LoopIteration, LoopSummary, QueryResult, QueryVerdict, TriggerReport,
+    LoopIteration, LoopSummary, QueryResult, QueryVerdict, TriggerReport, TuneProof,
 };
 use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
 use super::improver::Improver;
-use super::join::joined;
-use super::measure::{Basis, MeasureError, RoundFile, RoundReport};
-use super::tuning::{StopReason, Trial, TuneError, TuneEvent, TuneResult, Tuning, split_of};
+use super::measure::{Basis, MeasureError, RoundReport};
+use super::tuning::{Stage, StopReason, TuneError, TuneEvent, TuneResult, Tuning, split_of};
 use crate::now;
-use crate::probe::{ProbeEvent, Spending};
+use crate::probe::{ProbeCost, ProbeEvent, ProbeId, Sample, Spending};
 
 pub async fn tune(
     tuning: Tuning<'_>,
@@ -23,19 +23,25 @@ pub async fn tune(
 ) -> Result<TuneResult, TuneError> {
     let mut cycle = Cycle::new(tuning);
     let (description, queries) = (cycle.tuning.description, cycle.tuning.queries);
-    let first = cycle.measure(1, description, queries, cancel, on_event).await?;
+    let whole = Sample { queries, first_run: 1, runs: cycle.tuning.settings.runs };
+    let first = cycle.measure(1, Stage::Round, description, whole, cancel, on_event).await?;
     let first_shortfall = first.shortfall.clone();
     cycle.take(1, first, Adoption::First, on_event)?;
-    let stop = match first_shortfall {
+    let mut stop = match first_shortfall {
         Some(limit) => StopReason::Limit { limit },
         None => cycle.improve(cancel, on_event).await?,
     };
+    if !stop.is_early()
+        && let Some(early) = cycle.prove(cancel, on_event).await?
+    {
+        stop = early;
+    }
     cycle.finish(stop)
 }
 
 /// Whether the loop may go on from a description.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Adoption {
+pub(super) enum Adoption {
     /// It is where the loop begins.
     First,
     /// Only if it is better.
@@ -43,16 +49,20 @@ enum Adoption {
 }
 
 /// The state of a loop.
-struct Cycle<'t> {
-    tuning: Tuning<'t>,
-    texts: Vec<String>,
-    split: Split,
-    iterations: Vec<LoopIteration>,
+pub(super) struct Cycle<'t> {
+    pub(super) tuning: Tuning<'t>,
+    pub(super) texts: Vec<String>,
+    pub(super) split: Split,
+    pub(super) iterations: Vec<LoopIteration>,
     reports: Vec<TriggerReport>,
-    /// The place of the iteration that the loop goes on from.
-    current: usize,
+    /// The place of the iteration that the loop goes on from: the one that did best on the training queries.
+    pub(super) current: usize,
     tried: Vec<Tried>,
+    /// What the improver cost.
     spent: Spending,
+    /// What each probe cost: one that several samples have in common was paid for once.
+    probes: HashMap<ProbeId, ProbeCost>,
+    pub(super) proof: Option<TuneProof>,
 }
 
 impl<'t> Cycle<'t> {
@@ -68,6 +78,8 @@ impl<'t> Cycle<'t> {
             current: 0,
             tried,
             spent: Spending::default(),
+            probes: HashMap::new(),
+            proof: None,
             tuning,
         }
     }
@@ -79,7 +91,7 @@ impl<'t> Cycle<'t> {
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<StopReason, TuneError> {
         let settings = self.tuning.settings.clone();
-        for number in 2..=u64::from(settings.rounds) + 1 {
+        for number in 2..=u64::from(settings.rounds) {
             let train = self.train(self.current);
             if is_reached(&Score::of(&train), settings.target) {
                 return Ok(StopReason::TargetReached { target: settings.target });
@@ -125,6 +137,13 @@ impl<'t> Cycle<'t> {
         let mut proposed = Vec::new();
         for candidate in 0..self.tuning.settings.candidates.max(1) {
             if let Some(known) = self.tuning.proposals.known(number, candidate) {
+                let cost_usd = known.cost_usd.map(Number::as_f64);
+                self.spent.add(&Spending {
+                    calls: known.calls.unwrap_or_default(),
+                    cost_usd,
+                    cost_at_least_usd: cost_usd.unwrap_or_default(),
+                    ..Spending::default()
+                });
                 let known = known.description.clone();
                 self.tried.extend(known.clone().map(untested));
                 proposed.extend(known);
@@ -151,7 +170,8 @@ impl<'t> Cycle<'t> {
                 Ok(answer) => answer,
                 Err(stop) => return Ok(Err(stop)),
             };
-            self.tuning.proposals.keep(number, candidate, answer.description.as_deref())?;
+            let proposals = &mut self.tuning.proposals;
+            proposals.keep(number, candidate, answer.description.as_deref(), &improver.spent)?;
             let next = answer.description.clone().or(answer.refused);
             self.tried.extend(next.map(untested));
             proposed.extend(answer.description);
@@ -169,74 +189,20 @@ impl<'t> Cycle<'t> {
             let number = history.0.iter().map(|known| known.round).max().unwrap_or(0) + 1;
             history.0.push(round::history_round(number, now(), description, train));
         }
-        match &self.tuning.store {
-            Some(store) => Ok(store.write_history(&self.tuning.history)?),
-            None => Ok(()),
-        }
+        self.write_history()
     }
 
-    /// Measures the proposals of a round and takes the one that does best on the training queries.
-    async fn try_out(
+    /// Measures a description on a sample, or says why the loop has to stop.
+    pub(super) async fn sample(
         &mut self,
         number: u64,
-        proposed: Vec<String>,
-        cancel: &CancellationToken,
-        on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
-    ) -> Result<Option<StopReason>, TuneError> {
-        // An estimate costs nothing, and depends on all queries at once.
-        let trial = match self.tuning.measure.basis() {
-            Basis::Measured => Trial::of(proposed.len() as u64, &self.split),
-            Basis::Estimate => Trial::Whole,
-        };
-        let all = self.tuning.queries;
-        let part = |places: &[usize]| -> Vec<LabelledQuery> {
-            places.iter().filter_map(|place| all.get(*place)).cloned().collect()
-        };
-        let (train, test) = (part(&self.split.train), part(&self.split.test));
-        let tried_on = match trial {
-            Trial::Whole => all,
-            Trial::TrainingFirst => train.as_slice(),
-        };
-        let mut chosen: Option<(Score, RoundReport)> = None;
-        for description in &proposed {
-            let taken = match self.sample(number, description, tried_on, cancel, on_event).await? {
-                Ok(taken) => taken,
-                Err(stop) => return Ok(Some(stop)),
-            };
-            let score = Score::of(round::part(&taken.report, &self.texts, &self.split.train));
-            self.tested(description, &score);
-            let is_best = chosen
-                .as_ref()
-                .is_none_or(|(best, _)| (score.passed, score.margin) > (best.passed, best.margin));
-            if is_best {
-                chosen = Some((score, taken));
-            }
-        }
-        let Some((_, mut taken)) = chosen else { return Ok(None) };
-        if trial == Trial::TrainingFirst {
-            let description = taken.report.description.clone();
-            let held_out = self.sample(number, &description, &test, cancel, on_event).await?;
-            let held_out = match held_out {
-                Ok(held_out) => held_out,
-                Err(stop) => return Ok(Some(stop)),
-            };
-            taken.report = joined(taken.report, held_out.report, all);
-            taken.file = RoundFile::Report(Box::new(taken.report.clone()));
-        }
-        self.take(number, taken, Adoption::IfBetter, on_event)?;
-        Ok(None)
-    }
-
-    /// Measures a proposal on some queries, or says why the loop has to stop.
-    async fn sample(
-        &mut self,
-        number: u64,
+        stage: Stage,
         description: &str,
-        queries: &[LabelledQuery],
+        sample: Sample<'_>,
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<Result<RoundReport, StopReason>, TuneError> {
-        let taken = match self.measure(number, description, queries, cancel, on_event).await {
+        let taken = match self.measure(number, stage, description, sample, cancel, on_event).await {
             Ok(taken) => taken,
             Err(MeasureError::Cancelled) => return Ok(Err(StopReason::Interrupted)),
             Err(MeasureError::Limit { limit }) => return Ok(Err(StopReason::Limit { limit })),
@@ -246,7 +212,7 @@ impl<'t> Cycle<'t> {
         };
         let Some(limit) = taken.shortfall.clone() else { return Ok(Ok(taken)) };
         // Half of the probes say nothing about the whole: the report is kept, and is no iteration.
-        if let Some(store) = &self.tuning.store {
+        if let (Some(store), Stage::Round) = (&self.tuning.store, stage) {
             store.write_round(number, &taken.file)?;
         }
         Ok(Err(StopReason::Limit { limit }))
@@ -255,28 +221,29 @@ impl<'t> Cycle<'t> {
     async fn measure(
         &mut self,
         round: u64,
+        stage: Stage,
         description: &str,
-        queries: &[LabelledQuery],
+        sample: Sample<'_>,
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<RoundReport, MeasureError> {
-        on_event(TuneEvent::Measuring { round, description });
+        on_event(TuneEvent::Measuring { round, stage, description });
         let mut watch = |event: ProbeEvent<'_>| on_event(TuneEvent::Probe(event));
         let measure = self.tuning.measure;
-        let taken = measure.measure(description, queries, cancel, &mut watch).await?;
-        if let Some(measurement) = &taken.report.measurement {
-            self.spent.add(&Spending {
-                calls: measurement.calls,
-                cost_usd: measurement.cost_usd.map(Number::as_f64),
-                cost_at_least_usd: measurement.cost_at_least_usd.as_f64(),
-                ..Spending::default()
-            });
+        let taken = measure.measure(description, sample, cancel, &mut watch).await?;
+        for cost in &taken.spent {
+            let known = self.probes.entry(cost.id.clone()).or_insert_with(|| cost.clone());
+            // One that measured nothing was asked again.
+            if !known.is_measured && known != cost {
+                known.spending.add(&cost.spending);
+                known.is_measured = cost.is_measured;
+            }
         }
         Ok(taken)
     }
 
     /// Makes an iteration of a report and writes everything down.
-    fn take(
+    pub(super) fn take(
         &mut self,
         number: u64,
         taken: RoundReport,
@@ -302,15 +269,42 @@ impl<'t> Cycle<'t> {
         self.write(&self.summary(&StopReason::Interrupted))
     }
 
-    fn tested(&mut self, description: &str, score: &Score) {
+    /// Remembers how a proposal did on all training queries, for the improver and the history.
+    pub(super) fn tested(
+        &mut self,
+        description: &str,
+        report: &TriggerReport,
+    ) -> Result<Score, TuneError> {
+        let train = round::part(report, &self.texts, &self.split.train);
+        let score = Score::of(train.iter().copied());
         if let Some(tried) = self.tried.iter_mut().rfind(|tried| tried.description == description) {
             tried.train = Some((score.passed, score.total));
+        }
+        let mut noted = self.tuning.history.0.iter_mut();
+        if let Some(noted) = noted.rfind(|noted| noted.description == description) {
+            // One that an older loop measured keeps what it had on the queries of then.
+            noted.measured.get_or_insert_with(|| round::history_score(train.iter().copied()));
+        }
+        self.write_history()?;
+        Ok(score)
+    }
+
+    fn write_history(&self) -> Result<(), TuneError> {
+        match &self.tuning.store {
+            Some(store) => Ok(store.write_history(&self.tuning.history)?),
+            None => Ok(()),
         }
     }
 
     fn summary(&self, stop: &StopReason) -> LoopSummary {
         let best = best(&self.iterations).and_then(|place| self.iterations.get(place));
         let best = best.cloned().unwrap_or_default();
+        let proven = self.proof.as_ref().filter(|proof| proof.proven);
+        let final_description = proven.map_or(self.tuning.description, |proof| &proof.candidate);
+        let mut spent = self.spent;
+        for cost in self.probes.values() {
+            spent.add(&cost.spending);
+        }
         let mut warnings = warnings(&self.iterations);
         if self.tuning.measure.basis() == Basis::Estimate {
             warnings.insert(0, skillgauge_core::estimate::NOTE.to_owned());
@@ -319,8 +313,10 @@ impl<'t> Cycle<'t> {
             skill_name: self.tuning.skill_name.to_owned(),
             original_description: self.tuning.description.to_owned(),
             iterations: self.iterations.clone(),
-            final_description: best.description.clone(),
+            final_description: final_description.to_owned(),
             best_iteration: best,
+            best_iteration_note: optimism(&self.iterations),
+            proof: self.proof.clone(),
             total_rounds: self.iterations.len() as u64,
             warnings: Some(warnings),
             stop_reason: Some(stop.to_string()),
@@ -331,8 +327,8 @@ impl<'t> Cycle<'t> {
             },
             holdout: Some(Number::Float(round_rate(self.tuning.settings.holdout))),
             seed: Some(self.tuning.settings.seed),
-            calls: Some(self.spent.calls),
-            cost_usd: self.spent.cost_usd.map(|cost| Number::Float(round_rate(cost))),
+            calls: Some(spent.calls),
+            cost_usd: spent.cost_usd.map(|cost| Number::Float(round_rate(cost))),
             ..LoopSummary::default()
         }
     }
@@ -351,6 +347,14 @@ impl<'t> Cycle<'t> {
     }
 }
 
+/// A rate that something was chosen by is better than it will be again.
+fn optimism(iterations: &[LoopIteration]) -> Option<String> {
+    let [first, _, ..] = iterations else { return None };
+    let by = if first.test_total > 0 { "held-out rate" } else { "rate" };
+    let count = iterations.len();
+    Some(format!("chosen by its {by} among {count} rounds, so that rate is optimistic"))
+}
+
 fn untested(description: String) -> Tried {
     Tried { description, train: None }
 }
@@ -360,5 +364,7 @@ fn is_reached(score: &Score, target: f64) -> bool {
     score.passed as f64 >= target * (score.total + score.undecided) as f64
 }
 
+#[cfg(test)]
+mod simulations;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use skillgauge_core::estimate::{self, Described, estimate};
-use skillgauge_core::trigger::{LabelledQuery, metrics};
+use skillgauge_core::trigger::metrics;
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{
     QueryEstimate, QueryResult, TriggerEstimate, TriggerItem, TriggerMeasurement, TriggerReport,
@@ -12,17 +12,21 @@ use skillgauge_format::trigger::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::probe::{self, Measurement, ProbeError, ProbeEvent, Prober};
+use crate::probe::{
+    Journal, JournalError, Measurement, ProbeCost, ProbeError, ProbeEvent, Prober, Sample,
+    measure_sample,
+};
 
 /// Measures, or estimates, how a description does.
 pub trait Measure: Send + Sync {
     fn basis(&self) -> Basis;
 
-    /// How a description does on some queries. When `cancel` fires it ends soon.
+    /// How a description does on a sample; a probe that an earlier sample had in common is not made again. When `cancel`
+    /// fires it ends soon.
     fn measure<'m>(
         &'m self,
         description: &'m str,
-        queries: &'m [LabelledQuery],
+        sample: Sample<'m>,
         cancel: &'m CancellationToken,
         on_event: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
     ) -> Measuring<'m>;
@@ -44,6 +48,8 @@ pub struct RoundReport {
     pub report: TriggerReport,
     /// What is kept of the round: a measured report, or an estimate as what it is.
     pub file: RoundFile,
+    /// What each probe cost.
+    pub spent: Vec<ProbeCost>,
     /// Why it is not all that was asked for, if it is not.
     pub shortfall: Option<String>,
 }
@@ -69,9 +75,20 @@ pub enum MeasureError {
 
 #[derive(Debug)]
 pub struct ProbeMeasure {
-    pub prober: Arc<Prober>,
-    /// The skill with its own description, and how it is probed.
-    pub measurement: Measurement,
+    prober: Arc<Prober>,
+    measurement: Measurement,
+    journal: Journal,
+}
+
+impl ProbeMeasure {
+    /// Of the skill with its own description; everything goes into one journal. Blocks.
+    pub fn new(prober: Arc<Prober>, measurement: Measurement) -> Result<Self, JournalError> {
+        let journal = match &measurement.journal {
+            Some(folder) => Journal::at(&folder.join("probes.jsonl"), measurement.kept)?,
+            None => Journal::in_memory(),
+        };
+        Ok(Self { prober, measurement, journal })
+    }
 }
 
 impl Measure for ProbeMeasure {
@@ -82,7 +99,7 @@ impl Measure for ProbeMeasure {
     fn measure<'m>(
         &'m self,
         description: &'m str,
-        queries: &'m [LabelledQuery],
+        sample: Sample<'m>,
         cancel: &'m CancellationToken,
         on_event: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
     ) -> Measuring<'m> {
@@ -92,14 +109,16 @@ impl Measure for ProbeMeasure {
             description.clone_into(&mut measurement.description);
         }
         Box::pin(async move {
+            let (prober, journal) = (&self.prober, Some(&self.journal));
             let measured =
-                probe::measure(&self.prober, &measurement, queries, cancel, on_event).await;
+                measure_sample(prober, &measurement, sample, journal, cancel, on_event).await;
             match measured {
                 // Also when there is a part of a report: the next call resumes it.
                 _ if cancel.is_cancelled() => Err(MeasureError::Cancelled),
                 Ok(measured) => Ok(RoundReport {
                     file: RoundFile::Report(Box::new(measured.report.clone())),
                     report: measured.report,
+                    spent: measured.spent,
                     shortfall: measured.shortfall.map(|shortfall| shortfall.reason),
                 }),
                 Err(ProbeError::Budget(over)) => {
@@ -127,7 +146,7 @@ impl Measure for EstimateMeasure {
     fn measure<'m>(
         &'m self,
         description: &'m str,
-        queries: &'m [LabelledQuery],
+        sample: Sample<'m>,
         cancel: &'m CancellationToken,
         _: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
     ) -> Measuring<'m> {
@@ -136,13 +155,16 @@ impl Measure for EstimateMeasure {
                 return Err(MeasureError::Cancelled);
             }
             let skill = Described { name: self.name.clone(), description: description.to_owned() };
-            let items =
-                queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
+            let items = sample
+                .queries
+                .iter()
+                .map(|query| TriggerItem::new(&query.text, query.should_trigger));
             let set = TriggerSet::List(items.collect());
             let estimate = estimate(&skill, &self.neighbours, &set, self.settings);
             Ok(RoundReport {
                 report: as_report(&estimate),
                 file: RoundFile::Estimate(Box::new(estimate)),
+                spent: Vec::new(),
                 shortfall: None,
             })
         })

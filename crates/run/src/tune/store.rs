@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use skillgauge_core::workspace::{WorkspaceError, write_json};
+use skillgauge_format::Number;
 use skillgauge_format::trigger::{ImprovementHistory, LoopSummary, TuneProposal, TuneProposals};
 
 use super::measure::RoundFile;
+use crate::probe::Spending;
 
 /// Where a loop puts its files.
 #[derive(Clone, Debug)]
@@ -121,12 +123,15 @@ impl Proposals {
         round: u64,
         candidate: u32,
         description: Option<&str>,
+        spent: &Spending,
     ) -> Result<(), WorkspaceError> {
         let description = description.map(str::to_owned);
         self.kept.proposals.push(TuneProposal {
             round,
             candidate: candidate.into(),
             description,
+            calls: Some(spent.calls),
+            cost_usd: spent.cost_usd.map(Number::Float),
             ..TuneProposal::default()
         });
         match &self.path {
@@ -146,8 +151,9 @@ mod tests {
         let path = folder.path().join("proposals.json");
         let mut first = Proposals::open(&path, "k", vec!["a".to_owned()]);
         assert_eq!(first.known(1, 0), None);
-        first.keep(1, 0, Some("b")).unwrap();
-        first.keep(2, 0, None).unwrap();
+        let spent = Spending { calls: 2, cost_usd: None, ..Spending::default() };
+        first.keep(1, 0, Some("b"), &spent).unwrap();
+        first.keep(2, 0, None, &spent).unwrap();
         let again = Proposals::open(&path, "k", vec!["a".to_owned(), "b".to_owned()]);
         assert_eq!(
             again.tried(),
@@ -156,6 +162,7 @@ mod tests {
         );
         assert_eq!(again.known(1, 0).unwrap().description.as_deref(), Some("b"));
         assert_eq!(again.known(2, 0).unwrap().description, None);
+        assert_eq!(again.known(2, 0).unwrap().calls, Some(2), "it was paid for all the same");
         let other = Proposals::open(&path, "other", Vec::new());
         assert_eq!(other.known(1, 0), None);
         fs_err::write(&path, "torn {").unwrap();

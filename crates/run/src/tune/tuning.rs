@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use skillgauge_core::trigger::LabelledQuery;
-use skillgauge_core::tune::{Split, split};
+use skillgauge_core::tune::proof::Arm;
+use skillgauge_core::tune::{ProofPlan, Split, halving, split};
 use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_format::trigger::{
     ImprovementHistory, LoopIteration, LoopSummary, Query, TriggerReport,
@@ -18,8 +19,10 @@ use crate::probe::ProbeEvent;
 
 #[derive(Clone, Debug)]
 pub struct TuneSettings {
-    /// How often the description is improved, at most.
+    /// How many descriptions are measured, at most, the original included.
     pub rounds: u32,
+    /// How often each query is asked in a round.
+    pub runs: u32,
     /// The share of the queries that is held out.
     pub holdout: f64,
     /// The share of training queries that is good enough.
@@ -40,6 +43,8 @@ pub struct Tuning<'t> {
     pub body: &'t str,
     pub queries: &'t [LabelledQuery],
     pub settings: TuneSettings,
+    /// How the candidate is proven.
+    pub proof: ProofPlan,
     pub measure: &'t dyn Measure,
     pub improver: &'t dyn Model,
     pub budget: Arc<Budget>,
@@ -81,6 +86,7 @@ pub enum TuneEvent<'e> {
     Measuring {
         /// The round, from 1 for the first description.
         round: u64,
+        stage: Stage,
         description: &'e str,
     },
     Probe(ProbeEvent<'e>),
@@ -92,6 +98,25 @@ pub enum TuneEvent<'e> {
     /// The improver proposed nothing that could be used.
     NothingUsable {
         round: u64,
+    },
+}
+
+/// What a description is measured for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// To make an iteration of it.
+    Round,
+    /// To choose among several.
+    Choosing {
+        /// How many are left.
+        left: usize,
+    },
+    /// To compare original and candidate on held-out queries.
+    Proof {
+        arm: Arm,
+        /// The run, from 1.
+        run: u32,
+        runs: u32,
     },
 }
 
@@ -154,19 +179,47 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// The most calls that a loop makes when nothing has to be tried again: of probes, and of the improver.
-pub fn planned(settings: &TuneSettings, queries: &[LabelledQuery], runs: u32) -> (u64, u64) {
-    let calls = |queries: usize| crate::probe::planned_calls(queries, runs) as u64;
-    let (rounds, candidates) = (u64::from(settings.rounds), u64::from(settings.candidates.max(1)));
-    let split = split_of(queries, settings);
-    let round = match Trial::of(candidates, &split) {
-        Trial::Whole => candidates.saturating_mul(calls(queries.len())),
-        Trial::TrainingFirst => {
-            candidates.saturating_mul(calls(split.train.len())) + calls(split.test.len())
+/// The most calls that a loop makes when nothing has to be tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Calls of agents, controls and the proof included.
+    pub probes: u64,
+    /// Those of the proof.
+    pub proof: u64,
+    /// Calls of the improver.
+    pub questions: u64,
+}
+
+impl Planned {
+    pub fn of(settings: &TuneSettings, queries: &[LabelledQuery], proof: &ProofPlan) -> Self {
+        let split = split_of(queries, settings);
+        let runs = usize::try_from(settings.runs).unwrap_or(usize::MAX);
+        let [train, test] = [&split.train, &split.test].map(|part| part.len().saturating_mul(runs));
+        let candidates = usize::try_from(settings.candidates.max(1)).unwrap_or(usize::MAX);
+        // Not all that are proposed can be used, and halving a few more may need fewer probes.
+        let usable = [candidates, candidates.min(halving::FEWEST - 1)];
+        let round = usable.map(|usable| {
+            let choice = match Trial::of(usable, &split) {
+                Trial::Whole | Trial::TrainingFirst => usable.saturating_mul(train),
+                Trial::Halving => halving::cost(usable, train),
+            };
+            choice.saturating_add(usable).saturating_add(test)
+        });
+        let round = round.into_iter().max().unwrap_or_default() as u64;
+        let improved = u64::from(settings.rounds.saturating_sub(1));
+        let first = train.saturating_add(test).saturating_add(1) as u64;
+        let proof = if improved > 0 { proof.probes() } else { 0 };
+        Self {
+            probes: first.saturating_add(improved.saturating_mul(round)).saturating_add(proof),
+            proof,
+            questions: improved.saturating_mul(candidates as u64).saturating_mul(2),
         }
-    };
-    let probes = calls(queries.len()).saturating_add(rounds.saturating_mul(round));
-    (probes, rounds.saturating_mul(candidates).saturating_mul(2))
+    }
+}
+
+/// How many queries are held out.
+pub fn held_out(queries: &[LabelledQuery], settings: &TuneSettings) -> usize {
+    split_of(queries, settings).test.len()
 }
 
 pub(super) fn split_of(queries: &[LabelledQuery], settings: &TuneSettings) -> Split {
@@ -184,11 +237,15 @@ pub(super) enum Trial {
     Whole,
     /// Each on the training queries; then the best of them on those that are held out, which had no say.
     TrainingFirst,
+    /// As before, but most of them on a part of the training queries only.
+    Halving,
 }
 
 impl Trial {
-    pub(super) fn of(proposals: u64, split: &Split) -> Self {
-        if proposals > 1 && !split.test.is_empty() && !split.train.is_empty() {
+    pub(super) fn of(proposals: usize, split: &Split) -> Self {
+        if proposals >= halving::FEWEST && !split.train.is_empty() {
+            Self::Halving
+        } else if proposals > 1 && !split.test.is_empty() && !split.train.is_empty() {
             Self::TrainingFirst
         } else {
             Self::Whole

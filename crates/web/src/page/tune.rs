@@ -6,6 +6,7 @@ use skillgauge_core::tune::page::{
     self, DiffChange, DiffPart, PageQuery, PageRate, PageRound, TunePage,
 };
 use skillgauge_core::tune::split::Split;
+use skillgauge_format::trigger::TuneProof;
 
 use super::chart::{Line, Shape, Step};
 use super::diff::DiffLine;
@@ -39,7 +40,10 @@ pub(crate) fn tune(page: &TunePage) -> Value {
 fn one(page: &TunePage, file: Option<&str>, index: usize) -> Value {
     context! {
         file => file,
-        sentence => sentence(page),
+        sentence => page.conclusion.clone(),
+        best_note => page.best_note.clone(),
+        proof => view(page.proof.as_ref().filter(|proof| !proof.results.is_empty()).map(|proof| proven(proof, index))),
+        candidate => page.proof.as_ref().filter(|proof| !proof.proven).map(|proof| proof.candidate.clone()),
         stop_reason => page.stop_reason.clone(),
         is_partial => page.is_partial,
         warnings => view(&page.warnings),
@@ -51,20 +55,26 @@ fn one(page: &TunePage, file: Option<&str>, index: usize) -> Value {
     }
 }
 
-fn sentence(page: &TunePage) -> String {
-    let Some(best) = page.rounds.iter().find(|round| round.is_best) else {
-        return "No description was measured".to_owned();
-    };
-    let (rate, of) = match best.test {
-        Some(test) => (test, "held-out queries"),
-        None => (best.full, "queries"),
-    };
-    let kept = if page.final_description == page.original_description {
-        "The original description is kept".to_owned()
-    } else {
-        format!("The description of round {} is best", best.round)
-    };
-    format!("{kept}: {} of {} {of} pass", rate.passed, rate.total)
+/// The fresh runs that decide, query by query.
+fn proven(proof: &TuneProof, index: usize) -> Table {
+    let columns = [
+        ("held-out query", Align::Left),
+        ("should trigger", Align::Left),
+        ("original right", Align::Right),
+        ("candidate right", Align::Right),
+    ];
+    let id = format!("proof-{index}");
+    let title = format!("Proof: {} fresh runs of each query with each description", proof.runs);
+    let mut table = Table::new(&id, &title, &columns);
+    for result in &proof.results {
+        table.row(vec![
+            result.query.as_str().into(),
+            if result.should_trigger { "yes" } else { "no" }.into(),
+            format!("{} of {}", result.original_right, result.original_runs).into(),
+            format!("{} of {}", result.candidate_right, result.candidate_runs).into(),
+        ]);
+    }
+    table.finish()
 }
 
 fn step(round: u64, rate: Option<PageRate>) -> Step {

@@ -4,7 +4,7 @@ use skillgauge_core::tune::page::page;
 use skillgauge_core::tune::split::Split;
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{
-    LoopIteration, LoopSummary, QueryResult, RouteReport, TriggerReport,
+    LoopIteration, LoopSummary, ProofResult, QueryResult, RouteReport, TriggerReport, TuneProof,
 };
 use skillgauge_web::{route_page, tune_page};
 
@@ -48,6 +48,27 @@ fn the_page_of_a_loop_shows_rounds_changes_and_queries_and_runs_nothing() {
         original_description: "Makes reports".to_owned(),
         iterations: vec![iteration(1, "Makes reports", 0), iteration(2, &better, 1)],
         final_description: better.clone(),
+        proof: Some(TuneProof {
+            round: 2,
+            candidate: better.clone(),
+            proven: true,
+            queries: 1,
+            runs: 5,
+            original_rate: Some(Number::Float(0.0)),
+            candidate_rate: Some(Number::Float(1.0)),
+            difference: Some(Number::Float(1.0)),
+            p: Some(Number::Float(0.004)),
+            results: vec![ProofResult {
+                query: HOSTILE.to_owned(),
+                should_trigger: true,
+                original_runs: 5,
+                candidate_right: 5,
+                candidate_runs: 5,
+                ..ProofResult::default()
+            }],
+            ..TuneProof::default()
+        }),
+        best_iteration_note: Some("chosen by its held-out rate among 2 rounds".to_owned()),
         warnings: Some(vec!["overfitting: look again".to_owned()]),
         stop_reason: Some("all 1 rounds are used".to_owned()),
         ..LoopSummary::default()
@@ -57,7 +78,10 @@ fn the_page_of_a_loop_shows_rounds_changes_and_queries_and_runs_nothing() {
     let html =
         tune_page(&page(&summary, &[report(false), report(true)], &queries, &split)).unwrap();
     for words in [
-        "The description of round 2 is best: 1 of 1 held-out queries pass",
+        "better: on 1 held-out query 0 % -&gt; 100 % of runs right (+100 points, p = 0.0040); train 0/1 -&gt; 1/1",
+        "Proof: 5 fresh runs of each query with each description",
+        "5 of 5",
+        "Best: chosen by its held-out rate among 2 rounds",
         "overfitting: look again",
         "✗ 0 of 3",
         "✓ 3 of 3",

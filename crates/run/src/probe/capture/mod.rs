@@ -107,6 +107,10 @@ pub(crate) async fn offering(
         return Ok(Some(built_in(None)));
     }
     let wanted = Wanted { model, agent, skills };
+    let identity = digest_of(&wanted.identity(agent, None));
+    if let Some(request) = prober.captured(&identity) {
+        return Ok(Some(Offering { offer: Offer::Captured(request), instead: None }));
+    }
     let found = wanted.recorded(prober.executor(), cancel).await?;
     if cancel.is_cancelled() {
         return Err(ProbeError::Cancelled);
@@ -115,7 +119,9 @@ pub(crate) async fn offering(
         Found::Captured(request) => {
             let version = request.version.as_deref();
             on_event(ProbeEvent::RequestCaptured { agent: &request.agent, version });
-            Ok(Some(Offering { offer: Offer::Captured(Arc::new(request)), instead: None }))
+            let request = Arc::new(request);
+            prober.keep_captured(identity, &request);
+            Ok(Some(Offering { offer: Offer::Captured(request), instead: None }))
         }
         Found::Nothing { reason } if *source == RequestSource::Captured => {
             Err(ProbeError::NoCapture { reason })

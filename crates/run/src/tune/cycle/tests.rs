@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
+use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_core::tune::prompt::TEMPLATE;
-use skillgauge_core::tune::split;
+use skillgauge_core::tune::{ProofPlan, halving, split};
 use skillgauge_format::read;
 use skillgauge_format::trigger::{ImprovementHistory, Query, TriggerSummary};
 
@@ -13,9 +14,8 @@ use super::*;
 use crate::budget::Budget;
 use crate::model::{Answering, Manner, Model, ModelError, ModelName, Origin, Request, Response};
 use crate::tune::measure::{Measure, Measuring, RoundFile};
-use crate::tune::planned;
 use crate::tune::store::{Proposals, Store};
-use crate::tune::tuning::TuneSettings;
+use crate::tune::tuning::{Planned, TuneSettings, held_out};
 
 /// Triggers for every query that has a word of the description which begins with `w`.
 #[derive(Default)]
@@ -24,6 +24,8 @@ struct Words {
     measured: Mutex<Vec<String>>,
     /// Every query that each of these measurements asked.
     queries: Mutex<Vec<Vec<String>>>,
+    /// The number of the first run of each.
+    runs: Mutex<Vec<u32>>,
     /// From which measurement on it breaks, or falls short.
     breaks_at: Option<usize>,
     falls_short_at: Option<usize>,
@@ -38,7 +40,7 @@ impl Measure for Words {
     fn measure<'m>(
         &'m self,
         description: &'m str,
-        queries: &'m [LabelledQuery],
+        sample: Sample<'m>,
         cancel: &'m CancellationToken,
         _: &'m mut (dyn FnMut(ProbeEvent<'_>) + Send),
     ) -> Measuring<'m> {
@@ -46,8 +48,9 @@ impl Measure for Words {
             let count = {
                 let mut measured = self.measured.lock().unwrap();
                 measured.push(description.to_owned());
-                let texts = queries.iter().map(|query| query.text.clone()).collect();
+                let texts = sample.queries.iter().map(|query| query.text.clone()).collect();
                 self.queries.lock().unwrap().push(texts);
+                self.runs.lock().unwrap().push(sample.first_run);
                 measured.len()
             };
             if let Some((at, token)) = &self.cancels_at
@@ -63,10 +66,11 @@ impl Measure for Words {
                     limit: "the limit of 9 calls is reached".to_owned(),
                 });
             }
-            let report = report(description, queries);
+            let report = report(description, sample.queries, sample.runs);
             Ok(RoundReport {
                 file: RoundFile::Report(Box::new(report.clone())),
                 report,
+                spent: Vec::new(),
                 shortfall: (self.falls_short_at.is_some_and(|at| count >= at))
                     .then(|| "the limit of 9 calls is reached".to_owned()),
             })
@@ -74,7 +78,7 @@ impl Measure for Words {
     }
 }
 
-fn report(description: &str, queries: &[LabelledQuery]) -> TriggerReport {
+fn report(description: &str, queries: &[LabelledQuery], runs: u32) -> TriggerReport {
     let result = |query: &LabelledQuery| {
         let has =
             |word: &str| word.starts_with('w') && query.text.split(' ').any(|part| part == word);
@@ -82,8 +86,8 @@ fn report(description: &str, queries: &[LabelledQuery]) -> TriggerReport {
         QueryResult {
             query: query.text.clone(),
             should_trigger: query.should_trigger,
-            triggers: if does { 3 } else { 0 },
-            runs: 3,
+            triggers: if does { runs.into() } else { 0 },
+            runs: runs.into(),
             trigger_rate: Number::Float(if does { 1.0 } else { 0.0 }),
             pass: does == query.should_trigger,
             ..QueryResult::default()
@@ -127,6 +131,23 @@ impl Script {
     }
 }
 
+/// An answer with this value.
+pub(super) fn answered(value: &serde_json::Value) -> Response {
+    Response {
+        text: value.to_string(),
+        value: Some(value.clone()),
+        usage: None,
+        cost_usd: Some(0.25),
+        stop_reason: None,
+        tool_calls: Vec::new(),
+        request_id: None,
+        model: None,
+        manner: Manner::default(),
+        attempts: Vec::new(),
+        origin: Origin::Live,
+    }
+}
+
 impl Model for Script {
     fn name(&self) -> &ModelName {
         &self.name
@@ -140,22 +161,13 @@ impl Model for Script {
                 return Err(error.into());
             };
             let value = json!({"reasoning": "r", "description": next});
-            Ok(Response {
-                text: value.to_string(),
-                value: Some(value),
-                usage: None,
-                cost_usd: Some(0.25),
-                stop_reason: None,
-                tool_calls: Vec::new(),
-                request_id: None,
-                model: None,
-                manner: Manner::default(),
-                attempts: Vec::new(),
-                origin: Origin::Live,
-            })
+            Ok(answered(&value))
         })
     }
 }
+
+/// Three runs of both descriptions.
+const PROOF: usize = 6;
 
 /// Five that should trigger, each with a word of its own, and five that should not.
 fn queries() -> Vec<LabelledQuery> {
@@ -178,6 +190,7 @@ fn seed() -> u64 {
 fn settings(rounds: u32) -> TuneSettings {
     TuneSettings {
         rounds,
+        runs: 3,
         holdout: 0.4,
         target: 1.0,
         seed: seed(),
@@ -190,6 +203,7 @@ struct Run<'r> {
     words: &'r Words,
     script: &'r Script,
     settings: TuneSettings,
+    proof_runs: u32,
     folder: Option<&'r Path>,
     budget: Budget,
     cancel: CancellationToken,
@@ -201,6 +215,7 @@ impl<'r> Run<'r> {
             words,
             script,
             settings: settings(rounds),
+            proof_runs: 3,
             folder: None,
             budget: Budget::default(),
             cancel: CancellationToken::new(),
@@ -216,7 +231,9 @@ impl<'r> Run<'r> {
         };
         let history = self.folder.and_then(|folder| fs_err::read(folder.join("history.json")).ok());
         let history = history.map(|bytes| read(&bytes).unwrap().value).unwrap_or_default();
+        let proof = ProofPlan::new(held_out(&queries, &self.settings), self.proof_runs);
         let tuning = Tuning {
+            proof,
             skill_name: "s",
             description: "Start w1",
             body: "The body",
@@ -253,11 +270,15 @@ fn a_better_description_wins_and_the_loop_stops_at_the_target() {
 #[test]
 fn the_original_is_kept_when_nothing_is_better() {
     let (words, script) = (Words::default(), Script::new(&["Worse", "Worse still", "Bad"]));
-    let tuned = Run::new(&words, &script, 3).go().unwrap();
-    assert_eq!(tuned.summary.final_description, "Start w1");
+    let tuned = Run::new(&words, &script, 4).go().unwrap();
+    assert_eq!(
+        (tuned.summary.final_description.as_str(), &tuned.summary.proof),
+        ("Start w1", &None)
+    );
+    assert_eq!(words.measured.lock().unwrap().len(), 4, "nothing is proven that nobody would take");
     assert_eq!(tuned.summary.best_iteration.round, 1);
     assert_eq!(rounds(&tuned)[1..], [(2, Some(false)), (3, Some(false)), (4, Some(false))]);
-    assert_eq!(tuned.stop, StopReason::RoundsUsed { rounds: 3 });
+    assert_eq!(tuned.stop, StopReason::RoundsUsed { rounds: 4 });
     let warnings = tuned.summary.warnings.unwrap();
     assert!(warnings.iter().any(|warning| warning.starts_with("plateau")), "{warnings:?}");
     for prompt in &script.asked() {
@@ -268,7 +289,7 @@ fn the_original_is_kept_when_nothing_is_better() {
 #[test]
 fn the_improver_sees_training_failures_and_nothing_of_the_test_set() {
     let (words, script) = (Words::default(), Script::new(&["Worse", "Better w1 w3", "Bad w9"]));
-    let tuned = Run::new(&words, &script, 3).go().unwrap();
+    let tuned = Run::new(&words, &script, 4).go().unwrap();
     let queries = queries();
     let asked = script.asked();
     assert_eq!(asked.len(), 3);
@@ -296,25 +317,25 @@ fn a_bad_proposal_goes_back_once_and_then_the_round_is_over() {
         Words::default(),
         Script::new(&["<bad>", "Good w1 w2 w3 w4 w5", "I'm sorry, no", "Here is it"]),
     );
-    let tuned = Run::new(&words, &script, 1).go().unwrap();
+    let tuned = Run::new(&words, &script, 2).go().unwrap();
     assert_eq!(tuned.summary.final_description, "Good w1 w2 w3 w4 w5");
     assert!(script.asked()[1].contains("angle brackets"), "{}", script.asked()[1]);
     let (words, script) =
         (Words::default(), Script::new(&["<bad>", "Sure!", "Good w1 w2 w3 w4 w5"]));
-    let tuned = Run::new(&words, &script, 2).go().unwrap();
+    let tuned = Run::new(&words, &script, 3).go().unwrap();
     assert_eq!(
         rounds(&tuned),
         [(1, Some(true)), (3, Some(true))],
         "round 2 had nothing to measure"
     );
-    assert_eq!(words.measured.lock().unwrap().len(), 2);
+    assert_eq!(words.measured.lock().unwrap().len(), 2 + PROOF);
 }
 
 #[test]
 fn of_several_candidates_the_best_on_the_training_queries_is_taken() {
     let (words, script) =
         (Words::default(), Script::new(&["One w1 w2", "Two w1 w2 w3 w4 w5", "Three w1"]));
-    let mut run = Run::new(&words, &script, 1);
+    let mut run = Run::new(&words, &script, 2);
     run.settings.candidates = 3;
     let tuned = run.go().unwrap();
     assert_eq!(tuned.summary.final_description, "Two w1 w2 w3 w4 w5");
@@ -322,7 +343,8 @@ fn of_several_candidates_the_best_on_the_training_queries_is_taken() {
     assert_eq!(words.measured.lock().unwrap()[4], "Two w1 w2 w3 w4 w5");
     let asked = words.queries.lock().unwrap();
     let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
-    assert_eq!(counts, [10, 6, 6, 6, 4]);
+    assert_eq!(counts[..5], [10, 6, 6, 6, 4]);
+    assert_eq!(counts[5..], [4; PROOF]);
     let texts = |places: &[usize]| -> Vec<String> {
         places.iter().map(|place| queries()[*place].text.clone()).collect()
     };
@@ -341,13 +363,25 @@ fn of_several_candidates_the_best_on_the_training_queries_is_taken() {
 #[test]
 fn the_plan_counts_what_the_loop_makes() {
     let queries = queries();
-    let mut settings = settings(1);
-    // Ten queries three times and a control, for the first description and for each proposal.
-    assert_eq!(planned(&settings, &queries, 3), (62, 2));
+    let mut settings = settings(2);
+    let planned = |settings: &TuneSettings, proof: &ProofPlan| {
+        let Planned { probes, proof, questions } = Planned::of(settings, &queries, proof);
+        (probes, proof, questions)
+    };
+    let (none, five) = (ProofPlan::new(0, 5), ProofPlan::new(4, 5));
+    // Ten queries three times and a control, for the first description and for each proposal; then both once more.
+    assert_eq!(planned(&settings, &none), (62, 0, 2));
+    assert_eq!(planned(&settings, &five), (62 + 40, 40, 2));
     settings.candidates = 3;
-    assert_eq!(planned(&settings, &queries, 3), (31 + 3 * 19 + 13, 6));
+    assert_eq!(planned(&settings, &none), (31 + 3 * 19 + 12, 0, 6));
+    settings.candidates = 8;
+    let halved = u64::try_from(halving::cost(8, 18)).unwrap();
+    assert_eq!(planned(&settings, &none), (31 + (halved + 8).max(3 * 19) + 12, 0, 16));
+    settings.candidates = 3;
     settings.holdout = 0.0;
-    assert_eq!(planned(&settings, &queries, 3), (4 * 31, 6));
+    assert_eq!(planned(&settings, &none), (4 * 31, 0, 6));
+    settings.rounds = 1;
+    assert_eq!(planned(&settings, &five), (31, 0, 0), "one round measures, and that is all");
 }
 
 #[test]
@@ -372,8 +406,9 @@ fn what_was_measured_is_kept_whatever_ends_the_loop() {
     let tuned = Run::new(&words, &script, 3).go().unwrap();
     assert!(matches!(tuned.stop, StopReason::Improver { .. }), "{:?}", tuned.stop);
     assert_eq!(
-        (tuned.summary.final_description.as_str(), tuned.summary.partial),
-        ("Better w1 w2 w3", Some(true))
+        (tuned.summary.final_description.as_str(), tuned.summary.partial, &tuned.summary.proof),
+        ("Start w1", Some(true), &None),
+        "what is not proven is not stood by"
     );
     let (words, script) = (Words::default(), Script::new(&["Better w1 w2 w3"]));
     let mut run = Run::new(&words, &script, 3);
@@ -395,16 +430,16 @@ fn the_files_are_of_their_kinds_and_a_stopped_loop_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let words = Words { breaks_at: Some(2), ..Words::default() };
     let script = Script::new(&["Better w1 w2 w3"]);
-    let mut run = Run::new(&words, &script, 2);
+    let mut run = Run::new(&words, &script, 3);
     run.folder = Some(folder.path());
     assert!(run.go().unwrap().stop.is_early());
     // The same once more: the improver is not asked again for what it has proposed.
     let (words, script) = (Words::default(), Script::new(&["All w1 w2 w3 w4 w5"]));
-    let mut run = Run::new(&words, &script, 2);
+    let mut run = Run::new(&words, &script, 3);
     run.folder = Some(folder.path());
     let tuned = run.go().unwrap();
     assert_eq!(
-        *words.measured.lock().unwrap(),
+        words.measured.lock().unwrap()[..3],
         ["Start w1", "Better w1 w2 w3", "All w1 w2 w3 w4 w5"]
     );
     assert_eq!(script.asked().len(), 1);
@@ -417,7 +452,108 @@ fn the_files_are_of_their_kinds_and_a_stopped_loop_goes_on() {
     let told: Vec<&str> = history.value.0.iter().map(|round| round.description.as_str()).collect();
     assert_eq!(told, ["Better w1 w2 w3", "All w1 w2 w3 w4 w5"], "nothing is there twice");
     assert_eq!(history.value.0[0].pass_rate, "4/6", "of the training queries");
+    let own = |place: usize| history.value.0[place].measured.clone().unwrap().pass_rate;
+    assert_eq!((own(0).as_str(), own(1).as_str()), ("5/6", "6/6"), "the last round's, too");
     for round in 1..=3 {
         read::<TriggerReport>(&bytes(&format!("round-{round}.json"))).unwrap();
+    }
+}
+
+#[test]
+fn the_proof_asks_both_in_turn_with_fresh_runs_of_the_held_out_queries() {
+    let (words, script) = (Words::default(), Script::new(&["All w1 w2 w3 w4 w5"]));
+    let tuned = Run::new(&words, &script, 2).go().unwrap();
+    let proof = tuned.summary.proof.unwrap();
+    assert_eq!((proof.round, proof.proven, proof.queries, proof.runs), (2, true, 4, 3));
+    assert_eq!(proof.candidate, "All w1 w2 w3 w4 w5");
+    assert_eq!(
+        (proof.original_rate, proof.candidate_rate),
+        (Some(Number::Float(0.5)), Some(Number::Float(1.0)))
+    );
+    // Two queries went from 0 of 3 to 3 of 3: one deal in 20 each.
+    assert_eq!(proof.p, Some(Number::Float(0.0025)));
+    assert_eq!(tuned.summary.best_iteration.round, 2);
+    assert!(tuned.summary.best_iteration_note.unwrap().contains("optimistic"));
+    let measured = words.measured.lock().unwrap();
+    let (original, candidate) = ("Start w1", "All w1 w2 w3 w4 w5");
+    assert_eq!(measured[2..], [original, candidate, candidate, original, original, candidate]);
+    let runs: Vec<u32> = words.runs.lock().unwrap()[2..].to_vec();
+    assert!(runs.iter().all(|run| *run > 1_000_000), "no round has had these: {runs:?}");
+    assert_eq!(runs.iter().collect::<std::collections::BTreeSet<_>>().len(), 3);
+}
+
+#[test]
+fn what_is_better_on_train_only_is_not_adopted_and_the_sentence_says_so() {
+    // The training queries have w1, w3 and w4; nothing changes for the others.
+    let (words, script) = (Words::default(), Script::new(&["Train w1 w3 w4"]));
+    let tuned = Run::new(&words, &script, 2).go().unwrap();
+    let summary = tuned.summary;
+    assert_eq!(summary.final_description, "Start w1");
+    let proof = summary.proof.clone().unwrap();
+    assert_eq!((proof.proven, proof.difference), (false, Some(Number::Float(0.0))));
+    let sentence = skillgauge_core::tune::conclusion(&summary);
+    assert!(
+        sentence.starts_with(
+            "train 4/6 -> 6/6; on 4 held-out queries 50 % -> 50 % of runs right (+0 points, "
+        ),
+        "{sentence}"
+    );
+    assert!(sentence.contains("not shown to be better; "), "{sentence}");
+    assert!(sentence.ends_with(" held-out queries x 5 runs would show +25 points"), "{sentence}");
+}
+
+#[test]
+fn what_no_result_could_prove_is_not_asked() {
+    for (holdout, proof_runs, words_of_it) in
+        [(0.0, 3, "no queries are held out"), (0.4, 1, "4 held-out queries can't show any gain")]
+    {
+        let (words, script) = (Words::default(), Script::new(&["All w1 w2 w3 w4 w5"]));
+        let mut run = Run::new(&words, &script, 2);
+        (run.settings.holdout, run.proof_runs) = (holdout, proof_runs);
+        let tuned = run.go().unwrap();
+        assert_eq!(words.measured.lock().unwrap().len(), 2);
+        assert_eq!(tuned.summary.final_description, "Start w1");
+        assert_eq!(tuned.summary.proof.as_ref().unwrap().candidate, "All w1 w2 w3 w4 w5");
+        let sentence = skillgauge_core::tune::conclusion(&tuned.summary);
+        assert!(
+            sentence.contains(words_of_it) && sentence.contains("would show +25"),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn a_proof_that_is_stopped_proves_nothing() {
+    let words = Words { falls_short_at: Some(5), ..Words::default() };
+    let script = Script::new(&["All w1 w2 w3 w4 w5"]);
+    let tuned = Run::new(&words, &script, 2).go().unwrap();
+    assert!(matches!(tuned.stop, StopReason::Limit { .. }), "{:?}", tuned.stop);
+    assert_eq!((tuned.summary.proof, tuned.summary.partial), (None, Some(true)));
+    assert_eq!(tuned.summary.final_description, "Start w1");
+}
+
+#[test]
+fn many_candidates_are_halved_on_training_queries() {
+    let answers = ["A w1", "B w1 w2", "C w1 w3", "D w1 w3 w4", "E", "F w2", "G w5", "H w9"];
+    let (words, script) = (Words::default(), Script::new(&answers));
+    let mut run = Run::new(&words, &script, 2);
+    run.settings.candidates = 8;
+    let tuned = run.go().unwrap();
+    assert_eq!(tuned.summary.proof.unwrap().candidate, "D w1 w3 w4");
+    let last = tuned.summary.iterations.last().unwrap();
+    assert_eq!((last.train_passed, last.train_total, last.test_total), (6, 6, 4));
+    let (measured, queries) = (words.measured.lock().unwrap(), words.queries.lock().unwrap());
+    let held_out: Vec<String> =
+        tuned.split.test.iter().map(|place| self::queries()[*place].text.clone()).collect();
+    let asked = |letter: &str| -> usize {
+        let of = measured.iter().zip(queries.iter()).filter(|(what, _)| what.starts_with(letter));
+        of.map(|(_, queries)| queries.iter().filter(|query| !held_out.contains(query)).count())
+            .sum()
+    };
+    // D was measured whole once more, which costs nothing where probes are remembered.
+    assert!(asked("E ") + asked("E") < 18 && asked("D") > 18, "{} {}", asked("E"), asked("D"));
+    for (what, queries) in measured.iter().zip(queries.iter()).skip(1) {
+        let is_chosen = what.starts_with('D') || what.starts_with("Start");
+        assert!(is_chosen || queries.iter().all(|query| !held_out.contains(query)), "{what}");
     }
 }
