@@ -122,7 +122,8 @@ pub fn history_round(
     description: &str,
     led_by: &[QueryResult],
 ) -> ImprovementRound {
-    let ImprovementScore { pass_rate, under_triggers, over_triggers, .. } = history_score(led_by);
+    let ImprovementScore { pass_rate, under_triggers, over_triggers, .. } =
+        history_score(&led_by.iter().collect::<Vec<_>>());
     ImprovementRound {
         round,
         timestamp,
@@ -135,13 +136,11 @@ pub fn history_round(
 }
 
 /// How a description did, as the history says it.
-pub fn history_score<'r>(
-    results: impl IntoIterator<Item = &'r QueryResult> + Clone,
-) -> ImprovementScore {
-    let score = Score::of(results.clone());
+pub fn history_score(results: &[&QueryResult]) -> ImprovementScore {
+    let score = Score::of(results.iter().copied());
     let failed = |label: bool| {
-        let is_failed = |result: &&QueryResult| !result.pass && result.should_trigger == label;
-        results.clone().into_iter().filter(is_failed).count() as u64
+        let is_failed = |result: &&&QueryResult| !result.pass && result.should_trigger == label;
+        results.iter().filter(is_failed).count() as u64
     };
     ImprovementScore {
         pass_rate: format!("{}/{}", score.passed, score.total),

@@ -1,6 +1,6 @@
 //! The loop itself.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use skillgauge_core::tune::{Improve, Score, Split, Tried, best, iteration, round, warnings};
 use skillgauge_format::Number;
@@ -61,7 +61,7 @@ pub(super) struct Cycle<'t> {
     /// What the improver cost.
     spent: Spending,
     /// What each probe cost: one that several samples have in common was paid for once.
-    probes: HashMap<ProbeId, ProbeCost>,
+    probes: BTreeMap<ProbeId, ProbeCost>,
     pub(super) proof: Option<TuneProof>,
 }
 
@@ -78,7 +78,7 @@ impl<'t> Cycle<'t> {
             current: 0,
             tried,
             spent: Spending::default(),
-            probes: HashMap::new(),
+            probes: BTreeMap::new(),
             proof: None,
             tuning,
         }
@@ -283,7 +283,7 @@ impl<'t> Cycle<'t> {
         let mut noted = self.tuning.history.0.iter_mut();
         if let Some(noted) = noted.rfind(|noted| noted.description == description) {
             // One that an older loop measured keeps what it had on the queries of then.
-            noted.measured.get_or_insert_with(|| round::history_score(train.iter().copied()));
+            noted.measured.get_or_insert_with(|| round::history_score(&train));
         }
         self.write_history()?;
         Ok(score)
