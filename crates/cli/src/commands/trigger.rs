@@ -193,7 +193,10 @@ async fn carry_out(
             }
             Err(error) => {
                 let report = measurement.unmeasured(&error);
-                all.push((*name, Measured { report, shortfall: None, resumed: 0 }));
+                all.push((
+                    *name,
+                    Measured { report, spent: Vec::new(), shortfall: None, resumed: 0 },
+                ));
                 return (all, Some(error));
             }
         }

@@ -54,7 +54,7 @@ impl Score {
 
 /// The runs of a query that went right, and those that completed.
 pub fn right_runs(result: &QueryResult) -> (u64, u64) {
-    let completed = result.runs.saturating_sub(result.errors);
+    let completed = result.completed();
     let triggers = result.triggers.min(completed);
     (if result.should_trigger { triggers } else { completed - triggers }, completed)
 }
@@ -139,7 +139,9 @@ pub fn history_round(
 pub fn history_score(results: &[&QueryResult]) -> ImprovementScore {
     let score = Score::of(results.iter().copied());
     let failed = |label: bool| {
-        let is_failed = |result: &&&QueryResult| !result.pass && result.should_trigger == label;
+        let is_failed = |result: &&&QueryResult| {
+            result.verdict() == QueryVerdict::Failed && result.should_trigger == label
+        };
         results.iter().filter(is_failed).count() as u64
     };
     ImprovementScore {

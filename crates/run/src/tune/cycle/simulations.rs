@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 
 use serde_json::json;
-use skillgauge_core::trigger::{LabelledQuery, passes};
+use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_core::tune::prompt::TEMPLATE;
 use skillgauge_core::tune::{ProofPlan, conclusion};
 use skillgauge_format::trigger::{ImprovementHistory, TriggerSummary};
@@ -58,17 +58,13 @@ impl Measure for Chance {
             let runs = sample.first_run..sample.first_run + sample.runs;
             let is_trigger =
                 |run: &u32| self.is_right(description, &query.text, *run) == query.should_trigger;
-            let tally = skillgauge_core::trigger::Tally {
-                triggers: runs.filter(is_trigger).count() as u64,
-                runs: sample.runs.into(),
-                ..Default::default()
-            };
+            let triggers = runs.filter(is_trigger).count() as u64;
             QueryResult {
                 query: query.text.clone(),
                 should_trigger: query.should_trigger,
-                triggers: tally.triggers,
-                runs: tally.runs,
-                pass: passes(tally, query.should_trigger, 0.5),
+                triggers,
+                runs: sample.runs.into(),
+                pass: (2 * triggers >= u64::from(sample.runs)) == query.should_trigger,
                 ..QueryResult::default()
             }
         };
