@@ -34,6 +34,7 @@ mod run_decided;
 mod run_files;
 mod run_judge;
 mod run_killed;
+mod run_preference;
 mod run_real;
 mod run_told;
 mod schema;

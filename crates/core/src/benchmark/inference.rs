@@ -19,6 +19,7 @@ use super::outcome::{Metric, Question, RUBRIC, TOKENS, metric};
 use super::summary::{stats, whole_stats};
 use super::verdict::{CaseEvidence, Evidence, sentence};
 use super::{Settings, rounded};
+use crate::comparison::PositionBias;
 use crate::iteration::{Case, Iteration, Preference, Roles, Run};
 use crate::statistics::{
     CONFIDENCE, CaseRuns, DEFAULT_SEED, Interval, PairTally, PairedDifference, Spread, WithinCases,
@@ -319,7 +320,9 @@ impl Sides<'_> {
             true => self.run_pairs(),
             false => Vec::new(),
         };
-        Evidence { question, cases, pairs, seed }
+        let compared = self.cases.iter().flat_map(|case| self.preferences(case));
+        let bias = PositionBias::of(compared.map(|pair| (pair.is_won.is_none(), pair.position)));
+        Evidence { question, cases, pairs, bias: bias.filter(|_| is_preference), seed }
     }
 
     fn difference(&self) -> DifferenceStatistics {

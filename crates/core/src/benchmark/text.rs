@@ -47,8 +47,7 @@ pub(super) fn render(summary: &Summary, style: Style) -> String {
 fn table(summary: &Summary, out: &mut String) {
     let statistics = &summary.statistics;
     let outcome = statistics.primary_outcome;
-    let title =
-        if outcome == PrimaryOutcome::Preference { "pass rate".to_owned() } else { name(outcome) };
+    let title = name(outcome);
     let heads = ["", "cases", "runs", &title, "95 %", "passed", "time", "tokens"];
     let mut rows = vec![heads.map(str::to_owned)];
     for (configuration, found) in &statistics.configurations {

@@ -14,6 +14,7 @@ use skillgauge_format::json::Number;
 
 use super::outcome::Question;
 use super::rounded;
+use crate::comparison::PositionBias;
 use crate::statistics::{
     CaseRuns, FEWEST_CASES, Interval, Method, PairTally, PairedDifference, Spread, WithinCases,
     case_difference, conclude, number,
@@ -30,6 +31,8 @@ pub(super) struct Evidence {
     pub(super) cases: Vec<CaseEvidence>,
     /// The runs of both arms with the same number, in the order of the plan.
     pub(super) pairs: Vec<[f64; 2]>,
+    /// Set when the comparator mostly follows the position, so that its preferences decide nothing.
+    pub(super) bias: Option<PositionBias>,
     pub(super) seed: u64,
 }
 
@@ -76,6 +79,9 @@ impl Evidence {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
+        if let Some(bias) = self.bias {
+            return self.biased(bias);
+        }
         let within = self.within();
         let across = PairedDifference::of(&self.case_differences(), self.seed);
         Verdict {
@@ -84,6 +90,22 @@ impl Evidence {
             on_suite: self.on_suite(within.as_ref()),
             beyond: self.beyond(across.as_ref(), within.as_ref()),
             resolvable: within.and_then(|found| found.resolvable).map(|share| self.amount(share)),
+            extra: Extra::new(),
+        }
+    }
+
+    /// A comparator that reads positions says nothing about the skill.
+    fn biased(&self, bias: PositionBias) -> Verdict {
+        let none = self.beyond(None, None);
+        let cases_needed = 0;
+        let mut on_suite = self.on_suite(None);
+        on_suite.position_bias = Some(bias.to_string());
+        Verdict {
+            outcome: self.question.outcome,
+            margin: rounded(self.question.margin),
+            on_suite,
+            beyond: Beyond { cases_needed, ..none },
+            resolvable: None,
             extra: Extra::new(),
         }
     }
@@ -111,6 +133,7 @@ impl Evidence {
             p: None,
             e: None,
             method: None,
+            position_bias: None,
             extra: Extra::new(),
         };
         let Some(found) = found else { return on_suite };
@@ -164,6 +187,9 @@ fn significant(p_value: f64) -> f64 {
 /// The answer in words. `runs` is how often each case was run in each arm.
 pub(super) fn sentence(verdict: &Verdict, cases: usize, runs: usize) -> String {
     let Verdict { on_suite, beyond, .. } = verdict;
+    if let Some(bias) = &on_suite.position_bias {
+        return format!("Undecided: {bias}.");
+    }
     let Some(difference) = on_suite.difference else {
         return "No verdict: no case has measured runs in both arms".to_owned();
     };

@@ -7,7 +7,6 @@ use skillgauge_format::cases::{
 };
 
 use super::{CasePair, Draw};
-use crate::version::VersionNumber;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ComparatorAnswer {
@@ -54,7 +53,7 @@ impl Decision {
     pub fn conclude(
         &self,
         pair: &CasePair,
-        versions: [VersionNumber; 2],
+        names: &[String; 2],
         comparator: &str,
     ) -> Option<ComparisonFiles> {
         let [one, other] = self.answers.as_slice() else { return None };
@@ -69,15 +68,10 @@ impl Decision {
             scores: deciding.scores.clone(),
             extra: Extra::new(),
         };
-        Some(ComparisonFiles { comparison, key: self.key(pair, versions, comparator) })
+        Some(ComparisonFiles { comparison, key: self.key(pair, names, comparator) })
     }
 
-    fn key(
-        &self,
-        pair: &CasePair,
-        versions: [VersionNumber; 2],
-        comparator: &str,
-    ) -> ComparisonKey {
+    fn key(&self, pair: &CasePair, names: &[String; 2], comparator: &str) -> ComparisonKey {
         let behind = |label: Label| self.draw.side(label);
         let order = |(first, answer): (Label, &ComparatorAnswer)| ComparisonOrder {
             first,
@@ -89,8 +83,8 @@ impl Decision {
         let orders = self.draw.first().into_iter().zip(&self.answers).map(order).collect();
         ComparisonKey {
             seed: self.draw.seed,
-            a: versions[behind(Label::A)].to_string(),
-            b: versions[behind(Label::B)].to_string(),
+            a: names[behind(Label::A)].clone(),
+            b: names[behind(Label::B)].clone(),
             orders,
             disagreement: self.answers.windows(2).any(|two| two[0].winner != two[1].winner),
             case_id: Some(pair.case.clone()),
@@ -149,7 +143,7 @@ mod tests {
             assert!(decision.next_order().is_some());
             decision.add(answer(*winner, &format!("answer {index}")));
         }
-        let concluded = decision.conclude(&pair(), [VersionNumber(0), VersionNumber(1)], "m");
+        let concluded = decision.conclude(&pair(), &["v0", "v1"].map(str::to_owned), "m");
         (decision, concluded)
     }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use skillgauge_format::cases::{Analysis, Comparison, ComparisonKey};
+use skillgauge_format::part::Configuration;
 use skillgauge_format::{Format, LIMITS, read};
 
 use super::ComparisonFiles;
@@ -31,6 +32,11 @@ impl ComparisonStore {
             std::mem::swap(&mut low, &mut high);
         }
         Self { root: workspace.root().join("comparison").join(format!("{low}-{high}")) }
+    }
+
+    /// The store of the pairs of runs of one case: `<case>/preference/<baseline>/run-<k>/`.
+    pub fn of_runs(case: &Path, baseline: &Configuration) -> Self {
+        Self { root: case.join("preference").join(baseline.as_str()) }
     }
 
     pub fn root(&self) -> &Path {

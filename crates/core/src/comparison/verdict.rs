@@ -52,6 +52,18 @@ pub struct PositionBias {
 }
 
 impl PositionBias {
+    /// Of comparisons with the position that each one followed, if it did; nothing when too few did to matter.
+    pub fn of(comparisons: impl IntoIterator<Item = (bool, Option<Position>)>) -> Option<Self> {
+        let mut bias = Self { cases: 0, ties: 0, first: 0, second: 0 };
+        for (is_tie, position) in comparisons {
+            bias.cases += 1;
+            bias.ties += usize::from(is_tie);
+            bias.first += usize::from(is_tie && position == Some(Position::First));
+            bias.second += usize::from(is_tie && position == Some(Position::Second));
+        }
+        bias.is_bias().then_some(bias)
+    }
+
     /// More than a third of the cases.
     fn is_bias(self) -> bool {
         3 * self.ties > self.cases

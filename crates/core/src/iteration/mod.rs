@@ -30,6 +30,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use skillgauge_format::cases::Position;
 use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Claim, Configuration, EvalId, GradedExpectation};
@@ -94,8 +95,10 @@ pub struct Preference {
     pub baseline: Configuration,
     /// The number of both runs, from 1.
     pub number: u64,
-    /// Whether the run with the skill won; nothing for a tie.
+    /// Whether the run with the skill won; nothing when the answer changed with the order.
     pub is_won: Option<bool>,
+    /// The position that the comparator followed, if it did.
+    pub position: Option<Position>,
 }
 
 impl Preference {

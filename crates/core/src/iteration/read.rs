@@ -22,7 +22,8 @@ use skillgauge_format::transcript::{Outcome, Reason, names_skill};
 use super::file::{self, Found, amount, text, whole};
 use super::grading::{Graded, checks};
 use super::layout::{self, CaseFolder, RunFolder};
-use super::{About, Case, Iteration, NotMeasured, Problem, Run, Standing, role};
+use super::{About, Case, Iteration, NotMeasured, Preference, Problem, Run, Standing, role};
+use crate::comparison::ComparisonStore;
 use crate::text::plural;
 use crate::workspace;
 
@@ -221,6 +222,7 @@ impl Source {
             Some(_) => !weights.is_empty(),
             None => has_rubric || case.runs.iter().any(|run| run.rubric.is_some()),
         };
+        case.preferences = preferences(&place.path, &case.runs);
         if expects_rubric {
             for (run, folder) in case.runs.iter_mut().zip(&folders) {
                 run.stop_at_gate(&folder.path);
@@ -470,6 +472,25 @@ impl Run {
             self.overall_efficiency = Some(rate / 2.0);
         }
     }
+}
+
+/// What a comparator preferred of the runs that are there.
+fn preferences(case: &Path, runs: &[Run]) -> Vec<Preference> {
+    if !case.join("preference").is_dir() {
+        return Vec::new();
+    }
+    let of_run = |run: &Run| {
+        let store = ComparisonStore::of_runs(case, &run.configuration);
+        let found = store.load(&format!("run-{}", run.number))?.files;
+        let winner = found.key.version(found.comparison.winner);
+        Some(Preference {
+            baseline: run.configuration.clone(),
+            number: run.number,
+            is_won: (!found.key.disagreement).then(|| winner != run.configuration.as_str()),
+            position: found.key.preferred_position(),
+        })
+    };
+    runs.iter().filter_map(of_run).collect()
 }
 
 /// The variant of an enum with that name.

@@ -11,6 +11,7 @@ use super::error::WorkspaceError;
 use super::iteration::Iteration;
 use super::run_dir::RunDir;
 use super::write_atomically;
+use crate::comparison::ComparisonStore;
 use crate::files::copy_folder;
 use crate::plan::RunId;
 use crate::text::counted;
@@ -53,9 +54,10 @@ pub fn merge(shards: &[Iteration], target: &Iteration) -> Result<Merged, MergeEr
         if is_result(&target.run_dir(id)) {
             continue;
         }
-        match shards.iter().map(|shard| shard.run_dir(id)).find(is_result) {
-            Some(run) => {
-                copy_run(&run, target, id)?;
+        match shards.iter().find(|shard| is_result(&shard.run_dir(id))) {
+            Some(shard) => {
+                copy_run(&shard.run_dir(id), target, id)?;
+                copy_preference(shard, target, id)?;
                 merged.copied += 1;
             }
             None => merged.missing.push(id.clone()),
@@ -118,6 +120,23 @@ fn copy_suite(
         write_atomically(&folder.join("eval_metadata.json"), &bytes)?;
     }
     write_atomically(&into.suite_file(), &suite)
+}
+
+/// What a comparator preferred, which is kept beside the runs of a baseline.
+fn copy_preference(from: &Iteration, into: &Iteration, id: &RunId) -> Result<(), WorkspaceError> {
+    let store = |iteration: &Iteration| {
+        let case = iteration.case_dir(&id.case);
+        let store = ComparisonStore::of_runs(&case, &id.configuration);
+        store.root().join(format!("run-{}", id.number))
+    };
+    let (source, place) = (store(from), store(into));
+    if !source.is_dir() {
+        return Ok(());
+    }
+    let parent = place.parent().unwrap_or(&place);
+    let io = |source| WorkspaceError::Io { path: place.clone(), source };
+    fs_err::create_dir_all(parent).map_err(io)?;
+    copy_folder(&source, &place).map_err(io)
 }
 
 /// Copies a run with all of its files, and moves it to its place in one step.

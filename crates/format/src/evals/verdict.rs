@@ -142,6 +142,9 @@ pub struct OnSuite {
     pub e: Option<Number>,
     /// How it was found; null without cases.
     pub method: Option<TestMethod>,
+    /// Why the preferences of the comparator decide nothing, when they follow the position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position_bias: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

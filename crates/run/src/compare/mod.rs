@@ -15,7 +15,6 @@ use skillgauge_core::comparison::{
     Blinding, CasePair, ComparatorAnswer, ComparisonFiles, ComparisonStore, Decision, Draw,
     question, show,
 };
-use skillgauge_core::version::VersionNumber;
 use skillgauge_format::cases::Label;
 use tokio_util::sync::CancellationToken;
 
@@ -56,8 +55,8 @@ pub enum Again {
 #[derive(Debug)]
 pub struct CompareRequest<'r> {
     pub pairs: Vec<CasePair>,
-    /// The versions, in the order of the runs of each pair.
-    pub versions: [VersionNumber; 2],
+    /// What the key calls the two sides, in the order of the runs of each pair: versions, or configurations.
+    pub names: [String; 2],
     /// The skill, whose path is taken out of what is shown.
     pub skill: &'r Path,
     /// What is taken out as well.
@@ -75,7 +74,7 @@ pub async fn compare(
     cancel: &CancellationToken,
 ) -> Vec<ComparedCase> {
     let shared = Arc::new(Shared {
-        versions: request.versions,
+        names: request.names,
         skill: request.skill.to_owned(),
         blinding: request.blinding,
         store: request.store,
@@ -88,7 +87,7 @@ pub async fn compare(
 }
 
 struct Shared {
-    versions: [VersionNumber; 2],
+    names: [String; 2],
     skill: PathBuf,
     blinding: Blinding,
     store: ComparisonStore,
@@ -161,7 +160,7 @@ impl Shared {
         }
         let comparator = self.comparator.model.name().to_string();
         decision
-            .conclude(pair, self.versions, &comparator)
+            .conclude(pair, &self.names, &comparator)
             .ok_or_else(|| Unanswered::Failed("nothing was decided".to_owned()))
     }
 }

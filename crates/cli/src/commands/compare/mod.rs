@@ -100,7 +100,7 @@ pub(super) fn request(
     let blinding = Blinding::new([&old, &new]).or_bug()?;
     Ok(CompareRequest {
         pairs: found.pairs,
-        versions,
+        names: versions.map(|version| version.to_string()),
         skill: store.skill(),
         blinding,
         store: ComparisonStore::new(store.workspace(), versions),

@@ -46,6 +46,7 @@ pub(crate) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outc
         budget: Arc::new(budget),
         printer,
     };
+    let budget = Arc::clone(&home.budget);
     let submission = submission(args, &measurement, &open);
     let collected = session.block_on(printer, async {
         let Some(connect) = &server else {
@@ -56,7 +57,10 @@ pub(crate) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outc
         home.collect(&fleet, &open, &session.cancel).await
     })??;
     let workspace = &measurement.target.workspace;
-    let ran = brought(collected, open, workspace, &lock, printer);
+    let mut ran = brought(collected, open, workspace, &lock, printer);
+    if measurement.is_by_preference() {
+        measurement.prefer(ran.plan.runs(), &ran.open.iteration, &mut ran.result, &budget)?;
+    }
     RunSummary { shard: None, output: &args.output, ran: &ran, remedy: SAME }
         .conclude(&session, printer)
 }
@@ -71,6 +75,12 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
         return Ok(ExitCode::Success);
     };
     let Ready { measurement, open, lock: _lock, shared } = ready;
+    if measurement.is_by_preference() {
+        return Err(CommandError::usage(
+            "workers do not compare pairs, so `fleet submit` cannot decide by preference",
+            "`skillgauge run --fleet URL --primary preference` compares them when they are home",
+        ));
+    }
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?.sharing(shared);
         hand_over_and_say(&fleet, &submission(&args, &measurement, &open), printer).await

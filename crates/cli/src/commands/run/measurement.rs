@@ -9,6 +9,7 @@ use skillgauge_core::plan::Plan;
 use skillgauge_core::statistics::{DECISIVE, PairTally};
 use skillgauge_core::text::plural;
 use skillgauge_core::workspace::WorkspaceLock;
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_run::agent::{ExecuteError, Executor};
 use skillgauge_run::budget::Budget;
 use skillgauge_run::check::Scripts;
@@ -49,9 +50,9 @@ pub(crate) struct Measurement<'m> {
     /// What need not be run, because another iteration has it.
     taken: Option<TakeOver>,
     args: &'m RunArgs,
-    printer: &'m Printer,
-    judge: Option<Judge>,
-    jobs: u32,
+    pub(super) printer: &'m Printer,
+    pub(super) judge: Option<Judge>,
+    pub(super) jobs: u32,
     executor: Arc<Executor>,
 }
 
@@ -185,11 +186,19 @@ impl<'m> Measurement<'m> {
             let ids = plan.runs();
             let work =
                 iteration::drive(&self.prepared, &open.iteration, ids, &settings, &mut on_event);
-            session.block_on(self.printer, work)??
+            let mut result = session.block_on(self.printer, work)??;
+            if self.is_by_preference() {
+                self.prefer(ids, &open.iteration, &mut result, budget)?;
+            }
+            result
         };
         progress.finish();
         keep::record_scores(&self.target.workspace, lock, self.printer);
         Ok(DrivenIteration { open, result, plan })
+    }
+
+    pub(crate) fn is_by_preference(&self) -> bool {
+        self.prepared.record.primary_outcome == Some(PrimaryOutcome::Preference)
     }
 
     /// Runs every case in both arms once, then again, until the pairs decide or cannot decide any more.
@@ -207,7 +216,12 @@ impl<'m> Measurement<'m> {
         let mut left = pairs * plan.replicates().count();
         for (number, ids) in (1..).zip(plan.replicates()) {
             let work = iteration::drive(&self.prepared, &open.iteration, ids, settings, on_event);
-            result = result.and(self.session.block_on(self.printer, work)??);
+            let mut next = self.session.block_on(self.printer, work)??;
+            if self.is_by_preference() {
+                let budget = &settings.evaluator.budget;
+                self.prefer(ids, &open.iteration, &mut next, budget)?;
+            }
+            result = result.and(next);
             left -= pairs;
             let read = skillgauge_core::iteration::Iteration::read(open.iteration.root())?;
             let tally = read.pair_tally().unwrap_or_default();

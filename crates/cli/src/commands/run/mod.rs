@@ -7,6 +7,7 @@
 
 mod measurement;
 mod plan;
+mod preference;
 mod summary;
 mod target;
 

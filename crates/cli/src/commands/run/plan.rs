@@ -7,6 +7,7 @@ use skillgauge_core::plan::RunId;
 use skillgauge_core::statistics::Design;
 use skillgauge_core::text::{ending, plural};
 use skillgauge_core::workspace::Workspace;
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::part::Configuration;
 use skillgauge_format::record::IterationRecord;
 use skillgauge_run::grade::same_model;
@@ -103,6 +104,15 @@ pub(super) fn show_plan(
         )),
         None => printer
             .say(&format!("{left} call{} of the agent ({more}), nobody judges", ending(left))),
+    }
+    if record.primary_outcome == Some(PrimaryOutcome::Preference) {
+        let pairs =
+            record.case_ids.len() * usize::try_from(record.runs_per_configuration).unwrap_or(0);
+        let most = if record.until_decided { "at most " } else { "" };
+        printer.say(&format!(
+            "and {most}{} of the comparator: each pair in both orders",
+            plural(2 * pairs, "call")
+        ));
     }
     if left > 0 {
         let judge = if judged > 0 { " (the judge comes on top)" } else { "" };

@@ -110,7 +110,7 @@ impl Shop {
         let [old, new] = VERSIONS.map(|version| store.names_of(version));
         let request = CompareRequest {
             pairs: found.pairs,
-            versions: VERSIONS,
+            names: VERSIONS.map(|version| version.to_string()),
             skill: store.skill(),
             blinding: Blinding::new([&old, &new]).unwrap(),
             store: ComparisonStore::new(store.workspace(), VERSIONS),
