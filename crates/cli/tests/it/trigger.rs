@@ -427,6 +427,26 @@ fn an_interrupt_is_130_and_the_same_command_goes_on() {
 }
 
 #[test]
+fn an_interrupt_of_the_control_leaves_a_report_without_rates() {
+    let stage = Stage::new(&GOOD, vec![Step::Hang]);
+    let mut command = stage.command(&["--out", "cut.json"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    stage.wait_until("the control", |stage| stage.starts() == 1);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted before the positive control ended"), "{stderr}");
+    let report: Value = serde_json::from_slice(&stage.project.read("cut.json")).unwrap();
+    let control = &report["measurement"]["control"];
+    assert_eq!((&control["passed"], &control["outcome"]), (&json!(false), &json!("cancelled")));
+    assert_eq!((&report["results"], &report["metrics"]), (&json!([]), &Value::Null));
+    // Nobody knows what it cost.
+    assert_eq!(report["measurement"]["cost_usd"], Value::Null);
+}
+
+#[test]
 fn the_cost_is_told_before_and_earlier_probes_know_it_best() {
     let stage = Stage::usual(&GOOD);
     let said = |args: &[&str]| String::from_utf8(stage.output(args).stderr).unwrap();

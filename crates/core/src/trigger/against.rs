@@ -22,6 +22,9 @@ use crate::statistics::{
 };
 use crate::text::{counted, plural, printable, shorten};
 
+/// A file can claim any number of runs, and each of them is dealt.
+const MOST_RUNS: u64 = 1_000;
+
 /// An earlier report that a measurement can be compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
@@ -40,6 +43,8 @@ pub enum EarlierError {
     /// Its rates are of runs that stopped when the verdict was certain: that makes them more extreme.
     #[error("it was measured with `--early-stop`, so its runs can't be compared one by one")]
     EarlyStop,
+    #[error("it has {runs} runs of one query; at most {MOST_RUNS} can be compared")]
+    TooManyRuns { runs: u64 },
     #[error("it has no measured query with the text and the label of one of the {queries} here")]
     NothingShared { queries: String },
 }
@@ -61,6 +66,10 @@ impl Earlier {
         }
         if report.results.iter().any(|result| result.runs_saved.unwrap_or_default() > 0) {
             return Err(EarlierError::EarlyStop);
+        }
+        let most = report.results.iter().map(|result| result.runs).max().unwrap_or_default();
+        if most > MOST_RUNS {
+            return Err(EarlierError::TooManyRuns { runs: most });
         }
         let earlier = Self { file: file.into(), report };
         if earlier.shared(queries).is_empty() {
@@ -201,9 +210,8 @@ fn significant(p_value: f64) -> f64 {
     format!("{p_value:.2e}").parse().unwrap_or(p_value)
 }
 
-/// A report can claim any number of runs; more than this says nothing new.
 fn count(runs: u64) -> usize {
-    usize::try_from(runs).unwrap_or(usize::MAX).min(10_000)
+    usize::try_from(runs).unwrap_or(usize::MAX)
 }
 
 /// What a design can show, for people, before anything is paid.

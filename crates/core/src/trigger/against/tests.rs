@@ -140,6 +140,8 @@ fn a_report_that_can_not_be_compared_is_refused_with_the_reason() {
     let mut saved = good.clone();
     saved.results[0].runs_saved = Some(1);
     assert!(read(&saved).unwrap_err().contains("--early-stop"));
+    let many = report(vec![result("a", true, [u64::MAX, 0, u64::MAX])]);
+    assert!(read(&many).unwrap_err().contains("at most 1000 can be compared"));
     let error = Earlier::read("r.json", b"{\"format\": 1}", "x", &queries).unwrap_err();
     assert!(error.to_string().starts_with("it can't be read as a trigger report"), "{error}");
 }
