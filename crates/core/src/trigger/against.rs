@@ -93,8 +93,9 @@ impl Earlier {
     /// What a measurement of these queries could show against it.
     pub fn design(&self, queries: &[LabelledQuery], runs: u64) -> Design {
         let shared = self.shared(queries);
-        let fewest = shared.iter().map(|result| result.completed()).min().unwrap_or_default();
-        Design::new(shared.len(), count(runs.min(fewest)))
+        let pairs: Vec<usize> =
+            shared.iter().map(|result| count(result.completed().min(runs))).collect();
+        design(&pairs)
     }
 
     /// Compares a later report with it.
@@ -106,8 +107,8 @@ impl Earlier {
             let means = cases.iter().filter_map(|case| mean(side(case)));
             mean(&means.collect::<Vec<f64>>()).map(number)
         };
-        let fewest = cases.iter().map(|case| case.with.len().min(case.without.len())).min();
-        let design = Design::new(cases.len(), fewest.unwrap_or_default());
+        let pairs: Vec<usize> =
+            cases.iter().map(|case| case.with.len().min(case.without.len())).collect();
         TriggerComparison {
             report: self.file.clone(),
             description: self.report.description.clone(),
@@ -127,7 +128,7 @@ impl Earlier {
             }),
             rate: rate(|case| &case.with),
             earlier_rate: rate(|case| &case.without),
-            resolvable: design.resolvable().map(number),
+            resolvable: design(&pairs).resolvable().map(number),
             left_out,
             extra: Extra::default(),
         }
@@ -155,6 +156,12 @@ impl Earlier {
             })
             .collect()
     }
+}
+
+/// The design of queries with so many runs in both reports: as many in each as on average, rounded down, so that nothing is
+/// promised that errored runs took away.
+fn design(pairs: &[usize]) -> Design {
+    Design::new(pairs.len(), pairs.iter().sum::<usize>() / pairs.len().max(1))
 }
 
 fn judged(found: Option<&WithinCases>) -> DifferenceVerdict {

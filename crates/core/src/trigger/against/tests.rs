@@ -140,10 +140,21 @@ fn a_report_that_can_not_be_compared_is_refused_with_the_reason() {
     let mut saved = good.clone();
     saved.results[0].runs_saved = Some(1);
     assert!(read(&saved).unwrap_err().contains("--early-stop"));
-    let many = report(vec![result("a", true, [u64::MAX, 0, u64::MAX])]);
+    let many = report(vec![result("a", true, [1_001, 0, 1_001])]);
     assert!(read(&many).unwrap_err().contains("at most 1000 can be compared"));
     let error = Earlier::read("r.json", b"{\"format\": 1}", "x", &queries).unwrap_err();
     assert!(error.to_string().starts_with("it can't be read as a trigger report"), "{error}");
+}
+
+#[test]
+fn one_query_that_lost_its_runs_does_not_hide_what_the_others_can_show() {
+    let mut results = equal(20, 3);
+    results[0] = result("0", true, [1, 2, 3]);
+    let queries: Vec<LabelledQuery> =
+        results.iter().map(|it| LabelledQuery::new(&it.query, it.should_trigger)).collect();
+    let design = earlier(results).design(&queries, 3);
+    assert_eq!((design.cases, design.runs), (20, 2), "58 runs of 20 queries");
+    assert_eq!(earlier(equal(20, 3)).design(&queries, 5), Design::new(20, 3));
 }
 
 #[test]
