@@ -172,6 +172,15 @@ pub fn percent(rate: f64) -> String {
     format!("{:.0} %", 100.0 * rate)
 }
 
+/// `0.0312` as `p = 0.03`.
+pub fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "p < 0.0001".to_owned(),
+        p if p < 0.01 => format!("p = {p:.4}"),
+        p => format!("p = {p:.2}"),
+    }
+}
+
 /// A text of somebody else on one line, and without anything that a terminal would obey.
 pub fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -40,6 +40,15 @@ pub fn round_rate(rate: f64) -> f64 {
     round(rate, 4)
 }
 
+/// Rounds a probability: four decimals, and of a small one the first two digits that are not zero. 0.0000 would claim too
+/// much.
+pub fn round_probability(probability: f64) -> f64 {
+    if probability >= 0.001 || probability <= 0.0 {
+        return round_rate(probability);
+    }
+    format!("{probability:.1e}").parse().unwrap_or(probability)
+}
+
 /// Rounds to 1 decimal, as scores are written.
 pub fn round_score(score: f64) -> f64 {
     round(score, 1)

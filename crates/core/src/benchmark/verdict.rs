@@ -11,15 +11,16 @@ use skillgauge_format::evals::{
     Beyond, DifferenceVerdict, OnSuite, PrimaryOutcome, TestMethod, Verdict,
 };
 use skillgauge_format::json::Number;
+use skillgauge_format::write::round_probability;
 
 use super::outcome::Question;
 use super::rounded;
 use crate::comparison::PositionBias;
 use crate::statistics::{
-    CaseRuns, FEWEST_CASES, Interval, Method, PairTally, PairedDifference, Spread, WithinCases,
+    CaseRuns, FEWEST_CASES, Interval, PairTally, PairedDifference, Spread, WithinCases,
     case_difference, conclude, number,
 };
-use crate::text::plural;
+use crate::text::{plural, probability};
 
 /// More runs than this are not recommended for any case.
 const MOST_RUNS: f64 = 50.0;
@@ -147,11 +148,8 @@ impl Evidence {
             on_suite.method = Some(TestMethod::EValue);
         } else {
             on_suite.verdict = conclude(found.p_value, found.difference, found.interval, margin);
-            on_suite.p = Some(Number::Float(significant(found.p_value)));
-            on_suite.method = Some(match found.method {
-                Method::Exact => TestMethod::Exact,
-                Method::MonteCarlo => TestMethod::MonteCarlo,
-            });
+            on_suite.p = Some(Number::Float(round_probability(found.p_value)));
+            on_suite.method = Some(found.method.into());
         }
         on_suite
     }
@@ -169,19 +167,11 @@ impl Evidence {
                 .map(|found| conclude(found.p_value, found.mean, interval, self.question.margin)),
             difference: asked.map(|found| self.amount(found.mean)),
             interval: interval.map(|interval| self.ends(interval)),
-            p: asked.map(|found| Number::Float(significant(found.p_value))),
+            p: asked.map(|found| Number::Float(round_probability(found.p_value))),
             cases_needed: FEWEST_CASES.saturating_sub(cases) as u64,
             extra: Extra::new(),
         }
     }
-}
-
-/// Four decimals, and of a small probability the first two digits that are not zero: 0.0000 would claim too much.
-fn significant(p_value: f64) -> f64 {
-    if p_value >= 0.001 || p_value <= 0.0 {
-        return skillgauge_format::write::round_rate(p_value);
-    }
-    format!("{p_value:.1e}").parse().unwrap_or(p_value)
 }
 
 /// The answer in words. `runs` is how often each case was run in each arm.
@@ -260,14 +250,6 @@ fn proof(
     parts.extend(p.map(|p| probability(p.as_f64())));
     parts.extend(e.map(|e| format!("E = {:.1}, 20 decides", e.as_f64())));
     parts.join(", ")
-}
-
-fn probability(p: f64) -> String {
-    match p {
-        p if p < 0.0001 => "p < 0.0001".to_owned(),
-        p if p < 0.01 => format!("p = {p:.4}"),
-        p => format!("p = {p:.2}"),
-    }
 }
 
 /// A difference of an outcome as people read it, such as `+67 points`.

@@ -5,6 +5,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use skillgauge_format::evals::TestMethod;
 
 use super::{Interval, Spread, mean_interval, number, sign_test};
 
@@ -24,6 +25,15 @@ pub enum Method {
     Exact,
     /// A seeded sample of the sign flips was counted.
     MonteCarlo,
+}
+
+impl From<Method> for TestMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Exact => Self::Exact,
+            Method::MonteCarlo => Self::MonteCarlo,
+        }
+    }
 }
 
 /// What the differences of some cases come to.

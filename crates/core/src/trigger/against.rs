@@ -13,14 +13,14 @@ use skillgauge_format::json::Number;
 use skillgauge_format::trigger::{
     LeftOutQuery, LeftOutReason, QueryResult, TriggerComparison, TriggerReport,
 };
-use skillgauge_format::write::round_rate;
+use skillgauge_format::write::{round_probability, round_rate};
 use skillgauge_format::{Extra, read};
 
 use super::set::LabelledQuery;
 use crate::statistics::{
-    CaseRuns, DEFAULT_SEED, Design, EQUIVALENCE_MARGIN, Method, WithinCases, conclude,
+    CaseRuns, DEFAULT_SEED, Design, EQUIVALENCE_MARGIN, WithinCases, conclude,
 };
-use crate::text::{counted, plural, printable, shorten};
+use crate::text::{counted, plural, printable, probability, shorten};
 
 /// A file can claim any number of runs, and each of them is dealt.
 const MOST_RUNS: u64 = 1_000;
@@ -90,12 +90,12 @@ impl Earlier {
         self.report.results.iter().filter(is_shared).collect()
     }
 
-    /// What a measurement of these queries could show against it.
+    /// The design of a measurement of these queries against it: as many runs as both have on average, rounded down, so that
+    /// nothing is promised that errored runs took away.
     pub fn design(&self, queries: &[LabelledQuery], runs: u64) -> Design {
         let shared = self.shared(queries);
-        let pairs: Vec<usize> =
-            shared.iter().map(|result| count(result.completed().min(runs))).collect();
-        design(&pairs)
+        let pairs = shared.iter().map(|result| count(result.completed().min(runs)));
+        Design::new(shared.len(), pairs.sum::<usize>() / shared.len().max(1))
     }
 
     /// Compares a later report with it.
@@ -107,8 +107,6 @@ impl Earlier {
             let means = cases.iter().filter_map(|case| mean(side(case)));
             mean(&means.collect::<Vec<f64>>()).map(number)
         };
-        let pairs: Vec<usize> =
-            cases.iter().map(|case| case.with.len().min(case.without.len())).collect();
         TriggerComparison {
             report: self.file.clone(),
             description: self.report.description.clone(),
@@ -118,17 +116,11 @@ impl Earlier {
             interval: (found.as_ref())
                 .and_then(|found| found.interval)
                 .map(|interval| [interval.low, interval.high].map(number)),
-            p: found.as_ref().map(|found| Number::Float(significant(found.p_value))),
-            method: found.as_ref().map(|found| {
-                match found.method {
-                    Method::Exact => "exact",
-                    Method::MonteCarlo => "monte_carlo",
-                }
-                .to_owned()
-            }),
+            p: found.as_ref().map(|found| Number::Float(round_probability(found.p_value))),
+            method: found.as_ref().map(|found| found.method.into()),
             rate: rate(|case| &case.with),
             earlier_rate: rate(|case| &case.without),
-            resolvable: design(&pairs).resolvable().map(number),
+            resolvable: found.and_then(|found| found.resolvable).map(number),
             left_out,
             extra: Extra::default(),
         }
@@ -156,12 +148,6 @@ impl Earlier {
             })
             .collect()
     }
-}
-
-/// The design of queries with so many runs in both reports: as many in each as on average, rounded down, so that nothing is
-/// promised that errored runs took away.
-fn design(pairs: &[usize]) -> Design {
-    Design::new(pairs.len(), pairs.iter().sum::<usize>() / pairs.len().max(1))
 }
 
 fn judged(found: Option<&WithinCases>) -> DifferenceVerdict {
@@ -212,11 +198,6 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// A probability with three digits that mean something: a small one is not 0.
-fn significant(p_value: f64) -> f64 {
-    format!("{p_value:.2e}").parse().unwrap_or(p_value)
-}
-
 fn count(runs: u64) -> usize {
     usize::try_from(runs).unwrap_or(usize::MAX)
 }
@@ -254,9 +235,7 @@ pub fn sentence(found: &TriggerComparison) -> String {
     if let Some([low, high]) = found.interval {
         let _ = write!(text, "95 %: {} to {}, ", points(low), points(high));
     }
-    let p = p.as_f64();
-    let digits = if p < 0.01 { 4 } else { 2 };
-    let _ = write!(text, "p = {p:.digits$})");
+    let _ = write!(text, "{})", probability(p.as_f64()));
     if let (Some(now), Some(then)) = (found.rate, found.earlier_rate) {
         let percent = |share: Number| format!("{:.0} %", 100.0 * share.as_f64());
         let _ = write!(text, ", {} -> {} of runs right", percent(then), percent(now));
@@ -265,7 +244,7 @@ pub fn sentence(found: &TriggerComparison) -> String {
         match found.resolvable {
             Some(least) => {
                 let least = 100.0 * least.as_f64();
-                let _ = write!(text, "; so few runs can show {least:.0} points or more");
+                let _ = write!(text, "; so few runs can show {:.0} points or more", least.ceil());
             }
             None => text.push_str("; so few runs can't show any change"),
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::evals::DifferenceVerdict;
+use crate::evals::{DifferenceVerdict, TestMethod};
 use crate::json::Number;
 use crate::{Extra, JsonSchema};
 
@@ -25,13 +25,13 @@ pub struct TriggerComparison {
     /// How likely such a difference is if nothing differs; null without queries.
     #[schemars(range(min = 0, max = 1))]
     pub p: Option<Number>,
-    /// `exact` or `monte_carlo`; null without queries.
-    pub method: Option<String>,
+    /// How it was found; null without queries.
+    pub method: Option<TestMethod>,
     /// The share of right runs now, the mean over queries; null without queries.
     pub rate: Option<Number>,
     /// The same in the earlier report; null without queries.
     pub earlier_rate: Option<Number>,
-    /// The smallest difference that so many queries and runs find with 80 % power; null when none can be found.
+    /// The smallest difference that so many runs of this spread find with 80 % power; null when none can be found.
     pub resolvable: Option<Number>,
     /// Queries that are not compared, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
