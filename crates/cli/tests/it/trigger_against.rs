@@ -59,7 +59,7 @@ fn worse_is_1_better_is_told_and_equal_is_no_difference() {
     assert!(checked.starts_with("exit code: 0"), "{checked}");
     let text = String::from_utf8(stage.project.read("bad.txt")).unwrap();
     assert!(
-        text.contains("worse than good.json on these 10 queries: -100 points (95 %: -100 to -"),
+        text.contains("worse than good.json on these 10 queries: -100 points (95%: -100 to -"),
         "{text}"
     );
     assert!(text.contains("100 % -> 0 % of runs right"), "{text}");

@@ -233,7 +233,7 @@ pub fn sentence(found: &TriggerComparison) -> String {
     let points = |share: Number| format!("{:+.0}", (100.0 * share.as_f64()).round() + 0.0);
     let mut text = format!("{word} on these {queries}: {} points (", points(difference));
     if let Some([low, high]) = found.interval {
-        let _ = write!(text, "95 %: {} to {}, ", points(low), points(high));
+        let _ = write!(text, "95%: {} to {}, ", points(low), points(high));
     }
     let _ = write!(text, "{})", probability(p.as_f64()));
     if let (Some(now), Some(then)) = (found.rate, found.earlier_rate) {

@@ -50,7 +50,7 @@ fn a_planted_change_is_found_in_both_directions() {
     assert_eq!(worse.verdict, DifferenceVerdict::Worse);
     let text = sentence(&worse);
     assert!(
-        text.starts_with("worse than old.json on these 10 queries: -67 points (95 %: -"),
+        text.starts_with("worse than old.json on these 10 queries: -67 points (95%: -"),
         "{text}"
     );
     assert!(text.ends_with("100 % -> 33 % of runs right"), "{text}");
