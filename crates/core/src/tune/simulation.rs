@@ -99,8 +99,8 @@ mod tests {
     fn sixteen_descriptions_are_chosen_from_with_a_third_of_the_probes_and_little_regret() {
         let choice = simulate(16, 20, 3, 300);
         assert_eq!((choice.plain_probes, choice.halved_probes), (960, 290));
-        assert!(choice.halved_regret <= 0.02, "{choice:?}");
-        for candidates in [4, 8] {
+        assert!(choice.halved_regret <= 0.03, "{choice:?}");
+        for candidates in [4, 8, 16] {
             let choice = simulate(candidates, 20, 3, 300);
             let more = choice.halved_regret - choice.plain_regret;
             assert!(more <= 0.02, "more than asking everything: {choice:?}");
