@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::evals::DifferenceVerdict;
+use crate::evals::{DifferenceVerdict, PrimaryOutcome};
 use crate::part::Timestamp;
 use crate::record::{IterationRecord, RecordVersion};
 use crate::{Extra, JsonSchema};
@@ -82,6 +82,9 @@ pub struct Setting {
     pub judge: Option<String>,
     /// How often the judge is asked.
     pub judge_votes: u64,
+    /// The outcome that decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primary_outcome: Option<PrimaryOutcome>,
     /// The seed.
     pub seed: u64,
     /// Fields that this version does not know.
@@ -101,6 +104,7 @@ impl Setting {
             model: record.model.clone(),
             judge: record.judge.clone(),
             judge_votes: record.judge_votes,
+            primary_outcome: record.primary_outcome,
             seed: record.seed,
             extra: Extra::new(),
         }
@@ -145,29 +149,6 @@ impl Round {
     }
 }
 
-/// The number of a run that versions are measured by.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The share of the expectations that passed.
-    #[default]
-    PassRate,
-    /// The mean of pass rate and rubric, for a suite with a rubric.
-    OverallEfficiency,
-    /// The mean score of all criteria from 1 to 5, for the `cases` dialect.
-    OverallScore,
-}
-
-impl Outcome {
-    /// The smallest and the largest value.
-    pub const fn scale(self) -> (f64, f64) {
-        match self {
-            Self::PassRate | Self::OverallEfficiency => (0.0, 1.0),
-            Self::OverallScore => (1.0, 5.0),
-        }
-    }
-}
-
 /// The scores of a version on the cases that are not sealed: each case is the mean of its runs, and the version the mean
 /// of its cases.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -193,7 +174,7 @@ pub struct Measured {
     pub passed: u64,
     /// What decides.
     #[serde(default)]
-    pub outcome: Outcome,
+    pub outcome: PrimaryOutcome,
     /// The outcome of each case, as a share of its scale.
     #[schemars(with = "BTreeMap<String, crate::Number>")]
     pub cases: BTreeMap<String, f64>,
@@ -252,7 +233,7 @@ pub struct Conclusion {
     pub decision: Decision,
     /// The outcome that the test is about.
     #[serde(default)]
-    pub outcome: Outcome,
+    pub outcome: PrimaryOutcome,
     /// What the test says something about.
     #[serde(default)]
     pub question: Question,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use skillgauge_format::evals::PrimaryOutcome;
 
 use super::trigger::threshold;
 use super::{AgentArgs, BudgetArgs, OutputArgs, PlainFormat, TapeArgs};
@@ -39,6 +40,11 @@ pub struct ImproveArgs {
     /// Stop when a version reaches this share of the suite's outcome: 1 is a pass rate of 100 %, or a score of 5
     #[arg(long, value_name = "RATE", default_value_t = 1.0, value_parser = threshold)]
     pub target: f64,
+
+    /// The outcome that decides: pass_rate, rubric_normalized, overall_efficiency, overall_score or required_score; the
+    /// suite's own if absent
+    #[arg(long, value_name = "OUTCOME")]
+    pub primary: Option<PrimaryOutcome>,
 
     /// How many versions are made, at most
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]

@@ -162,7 +162,10 @@ fn a_suite_of_criteria_goes_through_the_same_loop() {
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(shown.contains("v0: pass rate 0.0 %") && shown.contains("score 1.0"), "{shown}");
-    assert!(shown.contains("v1 is better than v0: +3.0 in the score from 1 to 5"), "{shown}");
+    assert!(
+        shown.contains("v1 is better than v0: overall score +3.00 on a scale of 1 to 5"),
+        "{shown}"
+    );
     assert!(body(&project).contains("Say hello to the reader."));
     let state = json(&project, "greeter-workspace/improve.json");
     assert_eq!(state["conclusion"]["decision"], "adopted");
@@ -189,12 +192,23 @@ fn the_outcome_of_the_suite_decides_and_not_always_the_pass_rate() {
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(shown.contains("v0: pass rate 100.0 %") && shown.contains("score 3.0"), "{shown}");
     assert!(shown.contains("stopped: the target is reached"), "{shown}");
-    assert!(shown.contains("v1 is better than v0: +2.0 in the score from 1 to 5"), "{shown}");
+    assert!(
+        shown.contains("v1 is better than v0: overall score +2.00 on a scale of 1 to 5"),
+        "{shown}"
+    );
     let state = json(&project, "greeter-workspace/improve.json");
     assert_eq!(state["conclusion"]["outcome"], "overall_score");
     assert_eq!(state["conclusion"]["difference"], 2.0);
     assert_eq!(state["rounds"][0]["measured"]["cases"]["case-01"], 0.5);
     assert!(body(&project).contains("Say hello to the reader."));
+    // Another outcome can be chosen; one that belongs to pairs of runs can't.
+    let project = greeter_with_criteria(5, 3);
+    let shown = project.shown(&improve(&project, &["--primary", "pass_rate"]));
+    assert!(shown.contains("stopped: the evals are too easy"), "{shown}");
+    let output = improve(&project, &["--primary", "preference"]);
+    let shown = project.shown(&output);
+    assert_eq!(output.status.code(), Some(2), "{shown}");
+    assert!(shown.contains("--primary: overall_score, pass_rate, required_score"), "{shown}");
 }
 
 /// The second version that a loop tries must show more than the first one: one run of six cases is too little for it.
@@ -283,9 +297,12 @@ fn three_cases_are_enough_for_a_large_gain_and_it_is_said_that_it_is_about_them(
     for line in told {
         assert!(page.contains(line), "the page does not show: {line}");
     }
-    assert!(shown.contains("v1 is better than v0 on these 3 cases: +66.7 points"), "{shown}");
     assert!(
-        shown.contains("p = 0.0003. 3 cases can't say how it does on other tasks; add 3 more"),
+        shown.contains("v1 is better than v0 on these 3 cases: pass rate +67 points"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("p = 0.0003), better in 3 and worse in 0 of 3 cases. 3 cases can't say how it does on other tasks; add 3 more"),
         "{shown}"
     );
     assert!(body(&project).contains("Say hello to the reader."));
@@ -338,7 +355,7 @@ fn sealed_cases_are_seen_by_nobody_and_decide() {
     );
     assert!(shown.contains("4 sealed cases x 2 runs: a first version that is "), "{shown}");
     assert!(
-        shown.contains("v1 is better than v0 on these 4 sealed cases: +100.0 points"),
+        shown.contains("v1 is better than v0 on these 4 sealed cases: pass rate +100 points"),
         "{shown}"
     );
     assert!(
@@ -384,14 +401,12 @@ fn a_version_that_only_learnt_the_open_cases_is_not_adopted() {
     let shown = project.shown(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(
-        shown.contains(
-            "v0 stays: v1 scores higher, but that may be noise (+0.0 points of pass rate"
-        ),
+        shown.contains("v0 stays: v1 scores higher, but that may be noise: pass rate +0 points"),
         "{shown}"
     );
     assert!(shown.contains("better in 0 and worse in 0 of 4 sealed cases"), "{shown}");
     assert!(
-        shown.contains("v1 (from v0): 100.0 % (67.6 to 100.0); 4 sealed cases: 0.0 %"),
+        shown.contains("v1 (from v0): 100.0 % (67.6 to 100.0); 4 sealed cases: 0 %"),
         "{shown}"
     );
     assert!(body(&project).contains("Text."));

@@ -23,6 +23,9 @@ mod verdict;
 pub use text::secondary as secondary_lines;
 pub use verdict::{level, signed};
 
+pub(crate) use outcome::Question;
+pub(crate) use verdict::{Unit, name, proof};
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -15,8 +15,8 @@ pub(super) const TOKENS: Metric = |run| Some(Number::Unsigned(run.tokens?).as_f6
 
 /// What decides, and from when on a difference matters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Question {
-    pub(super) outcome: PrimaryOutcome,
+pub(crate) struct Question {
+    pub(crate) outcome: PrimaryOutcome,
     /// A share of the outcome's scale.
     pub(super) margin: f64,
     /// Whether the runs were stopped as soon as their pairs decided.
@@ -25,7 +25,7 @@ pub(super) struct Question {
 
 impl Question {
     /// What was asked for, else what the iteration says, else what its runs have.
-    pub(super) fn of(iteration: &Iteration, settings: &Settings) -> Self {
+    pub(crate) fn of(iteration: &Iteration, settings: &Settings) -> Self {
         let record = iteration.record.as_ref();
         let outcome = settings
             .primary
@@ -40,19 +40,19 @@ impl Question {
         Self { outcome, margin, until_decided: record.is_some_and(|record| record.until_decided) }
     }
 
-    pub(super) fn width(self) -> f64 {
+    pub(crate) fn width(self) -> f64 {
         let (low, high) = self.outcome.scale();
         high - low
     }
 
     /// The outcome of a run from 0 to 1.
-    pub(super) fn share(self, run: &Run) -> Option<f64> {
+    pub(crate) fn share(self, run: &Run) -> Option<f64> {
         let (low, _) = self.outcome.scale();
         metric(self.outcome)(run).map(|value| ((value - low) / self.width()).clamp(0.0, 1.0))
     }
 
     /// A share of the scale in units of the outcome.
-    pub(super) fn value(self, share: f64) -> f64 {
+    pub(crate) fn value(self, share: f64) -> f64 {
         share.mul_add(self.width(), self.outcome.scale().0)
     }
 }

@@ -237,7 +237,8 @@ fn more_runs(verdict: &Verdict, difference: f64, runs: usize, unit: Unit) -> Str
     text
 }
 
-fn proof(
+/// The interval and what the test says, such as `95%: +40 to +90, p = 0.0003`.
+pub(crate) fn proof(
     interval: Option<[Number; 2]>,
     p: Option<Number>,
     e: Option<Number>,
@@ -264,7 +265,7 @@ pub fn level(outcome: PrimaryOutcome, value: f64) -> String {
 
 /// How the numbers of an outcome are shown.
 #[derive(Clone, Copy)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     /// Hundredths.
     Points,
     /// From 1 to 5.
@@ -272,7 +273,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    pub(super) const fn of(outcome: PrimaryOutcome) -> Self {
+    pub(crate) const fn of(outcome: PrimaryOutcome) -> Self {
         match outcome {
             PrimaryOutcome::OverallScore | PrimaryOutcome::RequiredScore => Self::Score,
             PrimaryOutcome::PassRate
@@ -282,7 +283,7 @@ impl Unit {
         }
     }
 
-    pub(super) const fn width(self) -> f64 {
+    pub(crate) const fn width(self) -> f64 {
         match self {
             Self::Points => 1.0,
             Self::Score => 4.0,
@@ -290,7 +291,7 @@ impl Unit {
     }
 
     /// Such as `+67 points`, `+1.25 of 5`.
-    pub(super) fn signed(self, value: f64) -> String {
+    pub(crate) fn signed(self, value: f64) -> String {
         match self {
             Self::Points => format!("{} points", self.plain(value)),
             Self::Score => format!("{} on a scale of 1 to 5", self.plain(value)),
@@ -331,7 +332,7 @@ impl Unit {
 }
 
 /// As people read it.
-pub(super) fn name(outcome: PrimaryOutcome) -> String {
+pub(crate) fn name(outcome: PrimaryOutcome) -> String {
     outcome.as_str().replace('_', " ")
 }
 

@@ -15,7 +15,7 @@ use skillgauge_format::improve::{Measured, Question};
 
 use crate::statistics::{
     CaseRuns, EQUIVALENCE_MARGIN, FEWEST_CASES, Interval, PairedDifference, SIGNIFICANCE, Tail,
-    WithinCases, case_difference, judge, smallest_p_value,
+    WithinCases, case_difference, conclude, judge, smallest_p_value,
 };
 
 /// The largest p-value that counts for the n-th version that is tried, from 1; the baseline has none to reach.
@@ -94,15 +94,7 @@ impl Contrast {
                 contrast.difference = found.mean;
                 contrast.interval = found.interval;
                 contrast.p_value = found.p_value;
-                contrast.verdict = match judge(Some(&found)) {
-                    // What one version alone would show, the n-th of several does not.
-                    DifferenceVerdict::Better | DifferenceVerdict::Worse
-                        if found.p_value > level =>
-                    {
-                        DifferenceVerdict::Undecided
-                    }
-                    verdict => verdict,
-                };
+                contrast.verdict = judge(Some(&found));
             }
             Question::OnSuite => {
                 let sides: Vec<[usize; 2]> =
@@ -112,25 +104,22 @@ impl Contrast {
                 contrast.difference = found.difference;
                 contrast.interval = found.interval;
                 contrast.p_value = found.p_value;
-                contrast.verdict = on_suite(&found, level);
+                let (p_value, mean) = (found.p_value, found.difference);
+                contrast.verdict = conclude(p_value, mean, found.interval, EQUIVALENCE_MARGIN);
             }
         }
+        contrast.verdict = corrected(contrast.verdict, contrast.p_value, level);
         contrast
     }
 }
 
-fn on_suite(found: &WithinCases, level: f64) -> DifferenceVerdict {
-    let is_ruled_out = |interval: Interval| {
-        interval.low >= -EQUIVALENCE_MARGIN && interval.high <= EQUIVALENCE_MARGIN
-    };
-    if found.p_value <= level && found.difference > 0.0 {
-        DifferenceVerdict::Better
-    } else if found.p_value <= level {
-        DifferenceVerdict::Worse
-    } else if found.interval.is_some_and(is_ruled_out) {
-        DifferenceVerdict::NoDifference
-    } else {
-        DifferenceVerdict::Undecided
+/// What one version alone would show, the n-th of several does not.
+fn corrected(verdict: DifferenceVerdict, p_value: f64, level: f64) -> DifferenceVerdict {
+    match verdict {
+        DifferenceVerdict::Better | DifferenceVerdict::Worse if p_value > level => {
+            DifferenceVerdict::Undecided
+        }
+        verdict => verdict,
     }
 }
 

@@ -3,23 +3,30 @@
 use std::collections::BTreeMap;
 
 use skillgauge_format::Extra;
-use skillgauge_format::improve::{Measured, Outcome};
+use skillgauge_format::evals::PrimaryOutcome;
+use skillgauge_format::improve::Measured;
 use skillgauge_format::part::Configuration;
 use skillgauge_format::write::{round_rate, round_score};
 
-use crate::iteration::{Iteration, Run};
+use crate::benchmark::{Question, Settings};
+use crate::iteration::{Case, Iteration};
 use crate::statistics::Spread;
 use crate::version::VersionScores;
 
 /// The scores of a version from its runs with the skill; none when there are none. Sealed cases are set apart.
-pub fn measured(iteration: &Iteration, number: u64, sealed: &[String]) -> Option<Measured> {
+pub fn measured(
+    iteration: &Iteration,
+    number: u64,
+    sealed: &[String],
+    primary: Option<PrimaryOutcome>,
+) -> Option<Measured> {
     let is_sealed = |case: &str| sealed.iter().any(|sealed| sealed == case);
     let scores =
         VersionScores::of(iteration, &Configuration::WithSkill).only(|case| !is_sealed(case));
     let interval = scores.interval()?;
-    let outcome = outcome(iteration);
+    let asked = Question::of(iteration, &Settings { primary, ..Settings::default() });
     let (apart, values): (BTreeMap<String, Vec<f64>>, _) =
-        shares(iteration, outcome).into_iter().partition(|(case, _)| is_sealed(case));
+        shares(iteration, asked).into_iter().partition(|(case, _)| is_sealed(case));
     let mean = |runs: &Vec<f64>| Spread::of(runs).map(|spread| spread.mean);
     Some(Measured {
         iteration: number,
@@ -29,7 +36,7 @@ pub fn measured(iteration: &Iteration, number: u64, sealed: &[String]) -> Option
         score: scores.average().map(round_score),
         runs: scores.gradings(),
         passed: scores.passed(),
-        outcome,
+        outcome: asked.outcome,
         cases: values.iter().filter_map(|(case, runs)| Some((case.clone(), mean(runs)?))).collect(),
         values,
         sealed: apart,
@@ -37,32 +44,11 @@ pub fn measured(iteration: &Iteration, number: u64, sealed: &[String]) -> Option
     })
 }
 
-/// The outcome that decides: the default of the suite, by what its runs have.
-fn outcome(iteration: &Iteration) -> Outcome {
-    let any = |has: fn(&Run) -> bool| iteration.runs().any(has);
-    if any(|run| run.overall_score.is_some()) {
-        Outcome::OverallScore
-    } else if any(|run| run.rubric.is_some()) {
-        Outcome::OverallEfficiency
-    } else {
-        Outcome::PassRate
-    }
-}
-
 /// The outcome of each measured run by case, from 0 to 1.
-fn shares(iteration: &Iteration, outcome: Outcome) -> BTreeMap<String, Vec<f64>> {
-    let (low, high) = outcome.scale();
-    let share = |run: &Run| {
-        let value = match outcome {
-            Outcome::PassRate => run.pass_rate,
-            Outcome::OverallEfficiency => run.overall_efficiency,
-            // A run that crashed has no score; leaving it out would let crashes raise a mean.
-            Outcome::OverallScore => run.overall_score.or(run.bad_end().map(|_| low)),
-        };
-        value.map(|value| ((value - low) / (high - low)).clamp(0.0, 1.0))
-    };
-    let of_case = |case: &crate::iteration::Case| {
-        (case.id.to_string(), case.measured(&Configuration::WithSkill).filter_map(share).collect())
+fn shares(iteration: &Iteration, asked: Question) -> BTreeMap<String, Vec<f64>> {
+    let of_case = |case: &Case| {
+        let runs = case.measured(&Configuration::WithSkill);
+        (case.id.to_string(), runs.filter_map(|run| asked.share(run)).collect())
     };
     let all = iteration.cases.iter().map(of_case);
     all.filter(|(_, runs): &(String, Vec<f64>)| !runs.is_empty()).collect()

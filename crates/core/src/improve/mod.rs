@@ -31,6 +31,6 @@ pub use record::{compared, file, load, save};
 pub use repeats::{repeated, repeats_sentence};
 pub use sealed::seal;
 pub use skillgauge_format::improve::{
-    Compared, Conclusion, Decision, Improvement, Measured, Outcome, Question, Round, Setting,
+    Compared, Conclusion, Decision, Improvement, Measured, Question, Round, Setting,
 };
 pub use step::{Rules, Step, Stop, next};

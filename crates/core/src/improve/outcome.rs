@@ -7,14 +7,16 @@
 use skillgauge_format::Extra;
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::improve::{
-    Conclusion, Decision, Improvement, Measured, Outcome, Question, Round, StopRecord,
+    Conclusion, Decision, Improvement, Measured, Question, Round, StopRecord,
 };
+use skillgauge_format::json::Number;
 use skillgauge_format::write::round_rate;
 
 use super::contrast::{Contrast, fewest_cases, fewest_runs, significance};
 use super::measured::beats;
 use super::sealed::suite_for;
 use super::step::{Stop, best};
+use crate::benchmark::{Unit, name, proof};
 use crate::text::plural;
 use crate::version::VersionNumber;
 
@@ -38,8 +40,7 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
     let unproven = if beats(highest.1, baseline) { highest } else { (first, baseline) };
     let (round, measured) = proven.unwrap_or(unproven);
     let found = contrast(round, measured);
-    let (lowest, highest_value) = baseline.outcome.scale();
-    let amount = |share: f64| round_rate(share * (highest_value - lowest));
+    let amount = |share: f64| round_rate(share * Unit::of(baseline.outcome).width());
     let decision = if round.version == first.version {
         Decision::BaselineIsBest
     } else if proven.is_some() {
@@ -93,28 +94,23 @@ pub fn sentence(conclusion: &Conclusion) -> String {
         Decision::MayBeNoise => {
             let bar = bar(conclusion);
             format!(
-                "{baseline} stays: {best} scores higher, but that may be noise ({numbers}); {bar}"
+                "{baseline} stays: {best} scores higher, but that may be noise: {numbers}; {bar}"
             )
         }
     }
 }
 
 fn numbers(conclusion: &Conclusion) -> String {
-    let (unit, factor) = match conclusion.outcome {
-        Outcome::PassRate => ("points of pass rate", 100.0),
-        Outcome::OverallEfficiency => ("points of overall efficiency", 100.0),
-        Outcome::OverallScore => ("in the score from 1 to 5", 1.0),
-    };
-    let interval = conclusion.interval.map_or_else(String::new, |[low, high]| {
-        format!(" (95 %: {:+.1} to {:+.1})", low * factor, high * factor)
-    });
+    let unit = Unit::of(conclusion.outcome);
+    let interval = conclusion.interval.map(|ends| ends.map(Number::Float));
     format!(
-        "{:+.1} {unit}{interval}, better in {} and worse in {} of {}, p = {:.4}",
-        conclusion.difference * factor,
+        "{} {} ({}), better in {} and worse in {} of {}",
+        name(conclusion.outcome),
+        unit.signed(conclusion.difference),
+        proof(interval, Some(Number::Float(conclusion.p_value)), None, unit),
         conclusion.wins,
         conclusion.losses,
         cases(conclusion),
-        conclusion.p_value
     )
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use skillgauge_core::improve::{self, Improvement, Rules, Setting};
 use skillgauge_core::version::VersionStore;
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::{Case, Suite};
 use skillgauge_run::budget::Budget;
 
@@ -38,6 +39,8 @@ pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
     let store = VersionStore::of(&args.skill)?;
     let models = Models::open(args, &target, &session)?;
     let expectations = expectations(&target.suite);
+    run_args.outcome.primary = args.primary;
+    refuse_preference(args, &target.suite)?;
     let measurement = Measurement::prepare(&run_args, target, &session, printer, Judging::Here)?;
     let setting = Setting::of(&measurement.prepared.record);
     // The agent that was found is the agent of the whole loop.
@@ -89,7 +92,7 @@ fn begin(
             return Ok(found);
         }
         Some(found) => printer.say(&format!(
-            "beginning a new loop: the suite, the agent, the judge or the number of runs is not that of {}",
+            "beginning a new loop: the suite, the agent, the judge, the outcome or the number of runs is not that of {}",
             found.started.as_str()
         )),
         None => {}
@@ -98,6 +101,19 @@ fn begin(
     let sealed = improve::seal(&setting.case_ids, setting.seed);
     let begun = Improvement::new(setting, skillgauge_run::now(), PROGRAM, newest);
     Ok(Improvement { sealed, ..begun })
+}
+
+/// A preference belongs to a pair of runs with and without the skill; versions are measured one by one.
+fn refuse_preference(args: &ImproveArgs, suite: &Suite) -> Result<(), CommandError> {
+    if args.primary.or(suite.config().primary_outcome) != Some(PrimaryOutcome::Preference) {
+        return Ok(());
+    }
+    let others = suite.outcomes().iter().filter(|it| **it != PrimaryOutcome::Preference);
+    let others: Vec<&str> = others.map(|outcome| outcome.as_str()).collect();
+    Err(CommandError::usage(
+        "improve can't measure versions by preference",
+        format!("choose another outcome with --primary: {}", others.join(", ")),
+    ))
 }
 
 /// What the suite expects, in all of its cases.

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use skillgauge_core::benchmark::level;
 use skillgauge_core::improve::{
-    self, Change, Compared, Improvement, Measured, Outcome, Promise, Round, Stop,
+    self, Change, Compared, Improvement, Measured, Promise, Round, Stop,
 };
 use skillgauge_core::statistics::Spread;
 use skillgauge_core::text::plural;
 use skillgauge_core::version::VersionNumber;
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::write;
 use skillgauge_run::budget::Spent;
 
@@ -142,12 +144,9 @@ fn apart(measured: &Measured) -> String {
 }
 
 /// A share of the outcome's scale as people read it.
-fn amount(outcome: Outcome, share: f64) -> String {
+fn amount(outcome: PrimaryOutcome, share: f64) -> String {
     let (low, high) = outcome.scale();
-    match outcome {
-        Outcome::PassRate | Outcome::OverallEfficiency => format!("{:.1} %", share * 100.0),
-        Outcome::OverallScore => format!("score {:.1}", share.mul_add(high - low, low)),
-    }
+    level(outcome, share.mul_add(high - low, low))
 }
 
 fn rate(measured: &Measured) -> String {
@@ -157,8 +156,8 @@ fn rate(measured: &Measured) -> String {
     // The outcome that decides, where it is another one.
     let cases: Vec<f64> = measured.cases.values().copied().collect();
     match (measured.outcome, Spread::of(&cases)) {
-        (Outcome::OverallEfficiency, Some(found)) => {
-            format!("{rate}, overall efficiency {}", amount(measured.outcome, found.mean))
+        (outcome, Some(found)) if outcome != PrimaryOutcome::PassRate => {
+            format!("{rate}, {outcome} {}", amount(outcome, found.mean))
         }
         _ => rate,
     }

@@ -120,7 +120,10 @@ impl Work<'_> {
             Err(stop) => return Ok(Some(stop)),
         };
         let number = iteration.number().unwrap_or_default();
-        let Some(measured) = improve::measured(&aggregate.iteration, number, self.sealed()) else {
+        let primary = self.improvement.setting.primary_outcome;
+        let Some(measured) =
+            improve::measured(&aggregate.iteration, number, self.sealed(), primary)
+        else {
             return Ok(Some(self.pause(format!("no run of {version} has a result"))));
         };
         self.printer.say(&tell::measured(version, &measured));
