@@ -78,7 +78,7 @@ fn the_page_of_a_loop_shows_rounds_changes_and_queries_and_runs_nothing() {
     let html =
         tune_page(&page(&summary, &[report(false), report(true)], &queries, &split)).unwrap();
     for words in [
-        "better: on 1 held-out query 0 % -&gt; 100 % of runs right (+100 points, p = 0.0040); train 0/1 -&gt; 1/1",
+        "better: on 1 held-out query 0 % -&gt; 100 % of runs right (+100 points, p = 0.0040)",
         "Proof: 5 fresh runs of each query with each description",
         "5 of 5",
         "Best: chosen by its held-out rate among 2 rounds",
