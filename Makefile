@@ -43,7 +43,7 @@ deny:
 # in SKILLGAUGE_SKILL_CREATOR), a plain shell loop, the local pool and full agent runs, and writes docs/performance.md.
 bench: build
 	cargo build --release --locked -p skillgauge-bench -p skillgauge-testkit
-	for what in validate aggregate check fleet web run probe choose; do \
+	for what in validate aggregate check fleet web run probe choose decide; do \
 	  "$(CARGO_TARGET_DIR)/release/skillgauge-bench" $$what --write || exit 1; \
 	done
 

@@ -3,7 +3,7 @@
 //! goals were met.
 //!
 //! ```text
-//! main -> validate | aggregate | check | fleet | web | run | probe | choose -> section -> page
+//! main -> validate | aggregate | check | fleet | web | run | probe | choose | decide -> section -> page
 //!           each starts copies of this program through child.rs, one for each thing that is measured
 //! ```
 
@@ -19,6 +19,7 @@ mod aggregate;
 mod check;
 mod child;
 mod choose;
+mod decide;
 mod fleet;
 mod page;
 mod probe;
@@ -56,6 +57,8 @@ enum What {
     Probe(probe::Arguments),
     /// Probes to choose among descriptions: all of everything beside halving
     Choose,
+    /// Agent runs for each right verdict: a fixed number beside --until-decided
+    Decide,
 }
 
 fn main() -> Result<ExitCode> {
@@ -89,6 +92,7 @@ fn measure(arguments: Arguments) -> Result<()> {
         What::Run(what) => ("run", run::measure(&what, &program)?),
         What::Probe(what) => ("probe", probe::measure(&what, &program)?),
         What::Choose => ("choose", choose::measure()?),
+        What::Decide => ("decide", decide::measure()?),
     };
     write!(std::io::stdout(), "{section}")?;
     if arguments.write {

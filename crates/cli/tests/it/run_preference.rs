@@ -6,7 +6,7 @@ use crate::command::Project;
 use crate::run::{ITERATION, RUN, calls, greeter, json as read, run, script, stderr};
 
 /// Grades as before, and prefers the result that greets; `FIRST` makes it prefer whatever is shown first.
-const JUDGE: &str = r##"#!/bin/sh
+const JUDGE: &str = r#"#!/bin/sh
 cat > "$0.in.$$"
 if grep -q '^# Result ' "$0.in.$$"; then
   cat "$0.in.$$" >> ASKED
@@ -21,7 +21,7 @@ else
   rm "$0.in.$$"
   echo "{\"expectations\":{\"E1\":{\"reasoning\":\"r\",\"quotes\":$quotes,\"verdict\":\"$verdict\"}},\"claims\":[],\"user_notes\":{\"uncertainties\":[],\"needs_review\":[],\"workarounds\":[]},\"eval_feedback\":{\"suggestions\":[],\"overall\":\"\"}}"
 fi
-"##;
+"#;
 
 fn project(first: &str) -> Project {
     let project = greeter();

@@ -23,10 +23,10 @@ fn count(suite: &SuiteView<'_>, report: &mut Report<'_>) {
     if (1..FEWEST_CASES).contains(&found) {
         let s = if found == 1 { "" } else { "s" };
         let message = format!(
-            "{found} case{s} can never show a significant difference; it takes at least {FEWEST_CASES}"
+            "{found} case{s} can't say how the skill does on other tasks; it takes at least {FEWEST_CASES}"
         );
         let hint = format!(
-            "add {} more different tasks; more runs of the same do not help",
+            "add {} more different tasks; more runs make the answer surer for these cases only",
             FEWEST_CASES - found
         );
         report.add(&FEW_CASES, &suite.list, message, hint);

@@ -34,8 +34,8 @@ impl Measurement<'_> {
             for baseline in self.baselines() {
                 let numbers =
                     ids.iter().filter(|id| id.case == case_id && id.configuration == *baseline);
-                let pair = |id: &RunId| self.pair(id, case.prompt(), iteration);
-                let pairs: Vec<CasePair> = numbers.filter_map(pair).collect();
+                let both = |id: &RunId| pair(id, case.prompt(), iteration);
+                let pairs: Vec<CasePair> = numbers.filter_map(both).collect();
                 asked += pairs.len();
                 let request = CompareRequest {
                     pairs,
@@ -69,22 +69,22 @@ impl Measurement<'_> {
         let all = self.prepared.record.configurations.iter();
         all.filter(|configuration| **configuration != Configuration::WithSkill)
     }
+}
 
-    /// Both runs with this number; nothing unless both are results.
-    fn pair(&self, baseline: &RunId, prompt: &str, iteration: &Iteration) -> Option<CasePair> {
-        let with = RunId { configuration: Configuration::WithSkill, ..baseline.clone() };
-        let compared = |id: RunId| {
-            let dir = iteration.run_dir(&id);
-            let is_result = dir.record().is_ok_and(|record| record.reason.is_result());
-            let iteration = iteration.number().unwrap_or_default();
-            is_result.then_some(ComparedRun { iteration, id, dir })
-        };
-        Some(CasePair {
-            case: format!("run-{}", baseline.number),
-            prompt: prompt.to_owned(),
-            runs: [compared(with)?, compared(baseline.clone())?],
-        })
-    }
+/// Both runs with this number; nothing unless both are results.
+fn pair(baseline: &RunId, prompt: &str, iteration: &Iteration) -> Option<CasePair> {
+    let with = RunId { configuration: Configuration::WithSkill, ..baseline.clone() };
+    let compared = |id: RunId| {
+        let dir = iteration.run_dir(&id);
+        let is_result = dir.record().is_ok_and(|record| record.reason.is_result());
+        let iteration = iteration.number().unwrap_or_default();
+        is_result.then_some(ComparedRun { iteration, id, dir })
+    };
+    Some(CasePair {
+        case: format!("run-{}", baseline.number),
+        prompt: prompt.to_owned(),
+        runs: [compared(with)?, compared(baseline.clone())?],
+    })
 }
 
 fn seed_of(seed: u64, case: &str) -> u64 {

@@ -9,12 +9,13 @@ lint_rules! { Suite:
     /// Counts the cases of the suite.
     ///
     /// ## Why is this bad?
-    /// A verdict is drawn by case, because repeated runs of one case are not independent. When all of 5 cases get better
-    /// by chance alone, that has the probability 2/32 = 0.0625: with fewer than 6 cases no difference can ever be
+    /// Fewer than 6 cases get an answer for these cases only. How the skill does on other tasks is judged case by case: when
+    /// all of 5 cases get better by chance alone, that has the probability 2/32 = 0.0625, so no such difference can be
     /// significant at 0.05, however many runs are made.
     ///
     /// ## Use instead
-    /// At least 6 different tasks, better 10 to 20. More runs of the same case do not help.
+    /// At least 6 different tasks, better 10 to 20. More runs of the same case make the answer for these cases surer, and say
+    /// nothing about others.
     FEW_CASES, Warning, "few-cases";
 
     /// A case passes when the agent does nothing
