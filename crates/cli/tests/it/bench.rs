@@ -162,3 +162,32 @@ fn a_folder_without_runs_is_bad_input() {
     insta::assert_snapshot!(project.run(&["bench", "empty"]));
     assert_eq!(project.exit_code(&["bench", "nowhere"]), Some(2));
 }
+
+/// The worked example of docs/statistics.md, run by hand-made files.
+#[test]
+fn the_example_of_the_statistics_page_is_what_it_prints() {
+    let project = Project::new();
+    for case in 1..=3 {
+        for run in 1..=3 {
+            for (arm, passed) in [("with_skill", true), ("without_skill", false)] {
+                let grading =
+                    json!({"expectations": [{"text": "e", "passed": passed, "evidence": "x"}]});
+                project.file(
+                    &format!("hand/eval-{case}/{arm}/run-{run}/grading.json"),
+                    grading.to_string(),
+                );
+            }
+        }
+    }
+    let text = project.stdout(&["bench", "hand"]);
+    let page = include_str!("../../../../docs/statistics.md");
+    let shown = text.split("\n\n").next().unwrap();
+    assert!(page.contains(shown), "{shown}");
+    let mut verdict = crate::run::json(&project, "hand/benchmark.json")["verdict"].clone();
+    let block = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let written: Value = serde_json::from_str(block).unwrap();
+    verdict.sort_all_objects();
+    let mut written = written;
+    written.sort_all_objects();
+    assert_eq!(verdict, written);
+}
