@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Iteration --summary--> the public script's means and delta (run_summary)
-//!           --inference--> intervals, paired differences, verdicts, cases (statistics)
+//!           --inference--> intervals, cases; sides --> verdicts, secondary differences (statistics)
 //!           --notes--> what an analyst would point out      --feedback--> suggestions about the suite
 //! ```
 //!
@@ -16,6 +16,7 @@ mod inference;
 mod markdown;
 mod notes;
 mod outcome;
+mod sides;
 mod summary;
 mod text;
 mod verdict;

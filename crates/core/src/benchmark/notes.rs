@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use skillgauge_format::evals::{Always, BenchmarkStatistics, CaseStatistics, RunSummary};
 use skillgauge_format::part::{Configuration, EvalId};
 
-use super::inference::{Sides, arms, differences, expectations};
+use super::inference::{arms, expectations};
 use super::outcome::{Metric, Question, TOKENS};
+use super::sides::{Sides, differences};
 use super::text::compared;
 use super::verdict::Unit;
 use crate::iteration::{Case, Iteration, Roles, Run};

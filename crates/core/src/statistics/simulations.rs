@@ -75,36 +75,46 @@ fn on_these_cases_nothing_is_claimed_without_a_difference_and_true_ones_are_foun
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Up to 120 runs of 4 cases, stopped as soon as the pairs decide: the share that is decided, and the runs that it took.
-fn until_decided(difference: f64) -> [f64; 2] {
+/// Up to 120 runs of 4 cases, stopped after the replicate whose pairs decide: the share that is decided, the runs that it
+/// took, and how often the interval of the difference covers the truth all the same.
+fn until_decided(difference: f64) -> [f64; 3] {
     let mut world = World::new(difference);
-    let (mut decided, mut runs) = (0_u32, 0_u32);
+    let (mut decided, mut runs, mut covered) = (0_u32, 0_u32, 0_u32);
     for _ in 0..BENCHMARKS {
         let chances: Vec<[f64; 2]> = (0..4).map(|_| world.chances()).collect();
+        let mut cases = vec![CaseRuns::default(); 4];
         let mut tally = PairTally::default();
-        for pair in 0..60 {
-            if tally.is_decided() || !tally.can_be_decided(60 - pair) {
+        for replicate in 0..15 {
+            if tally.is_decided() || !tally.can_be_decided(4 * (15 - replicate)) {
                 break;
             }
-            let [with, without] = chances[pair % 4];
-            let found = PairTally::of([[world.runs(with, 1)[0], world.runs(without, 1)[0]]]);
-            tally.won += found.won;
-            tally.lost += found.lost;
-            runs += 2;
+            for (case, [with, without]) in cases.iter_mut().zip(&chances) {
+                let pair = [world.runs(*with, 1)[0], world.runs(*without, 1)[0]];
+                case.with.push(pair[0]);
+                case.without.push(pair[1]);
+                let found = PairTally::of([pair]);
+                tally.won += found.won;
+                tally.lost += found.lost;
+                runs += 2;
+            }
         }
         decided += u32::from(tally.is_decided());
+        let interval = WithinCases::interval_of(&cases).unwrap();
+        covered += u32::from((interval.low..=interval.high).contains(&difference));
     }
-    [decided, runs].map(|count| f64::from(count) / f64::from(BENCHMARKS))
+    [decided, runs, covered].map(|count| f64::from(count) / f64::from(BENCHMARKS))
 }
 
 #[test]
 fn stopping_when_decided_is_seldom_wrong_and_saves_runs() {
-    let [decided, _] = until_decided(0.0);
-    assert!(decided <= 0.05, "{decided}");
+    let [decided, runs, covered] = until_decided(0.0);
+    println!("0: {decided} {runs} {covered}");
+    assert!(decided <= 0.05 && covered >= 0.93, "{decided} {covered}");
     for (difference, most) in [(0.4, 75.0), (0.6, 45.0)] {
-        let [decided, runs] = until_decided(difference);
-        println!("{difference}: {decided} {runs}");
+        let [decided, runs, covered] = until_decided(difference);
+        println!("{difference}: {decided} {runs} {covered}");
         assert!(decided >= 0.9 && runs <= most, "{difference}: {decided}, {runs} runs");
+        assert!(covered >= 0.93, "{difference}: {covered}");
     }
 }
 
