@@ -111,11 +111,11 @@ pub(super) fn compared(found: &DifferenceStatistics, comparisons: usize) -> Stri
     format!("{}: ", printable(&names))
 }
 
-/// Time, tokens and cost as factors, and the other outcomes as differences.
+/// How the other outcomes, time, tokens and cost differ, a line each.
 pub fn secondary(found: &DifferenceStatistics) -> Vec<String> {
     let mut lines = Vec::new();
     for (key, other) in &found.secondary {
-        let name = key.replace('_', " ");
+        let name = key.replace("rubric.", "rubric, ").replace('_', " ");
         let interval = other.interval.map(|ends| ends.map(Number::as_f64));
         let outcome = PrimaryOutcome::ALL.into_iter().find(|known| known.as_str() == key);
         let unit = match outcome {
@@ -128,22 +128,47 @@ pub fn secondary(found: &DifferenceStatistics) -> Vec<String> {
         let difference = unit.signed(other.difference.as_f64());
         lines.push(format!("{name} {difference}{}", range.unwrap_or_default()));
     }
-    let ratio = |key: &str, name: &str| {
-        let ratio = found.secondary.get(key)?.ratio?.as_f64();
-        Some(format!("{ratio:.1} times the {name}"))
-    };
-    let ratios: Vec<String> =
-        [("time_seconds", "time"), ("tokens", "tokens"), ("cost_usd", "cost")]
-            .into_iter()
-            .filter_map(|(key, name)| ratio(key, name))
-            .collect();
-    if !ratios.is_empty() {
-        lines.push(ratios.join(", "));
-    }
+    lines.extend(AMOUNTS.into_iter().filter_map(|amount| amount.line(found)));
     if let Some(loaded) = &found.loaded {
         lines.push(loaded_line(loaded, found));
     }
     lines
+}
+
+/// A number without an upper end, as it is shown.
+struct Amount {
+    key: &'static str,
+    name: &'static str,
+    decimals: usize,
+    before: &'static str,
+    after: &'static str,
+}
+
+const AMOUNTS: [Amount; 3] = [
+    Amount { key: "time_seconds", name: "time", decimals: 1, before: "", after: " s" },
+    Amount { key: "tokens", name: "tokens", decimals: 0, before: "", after: "" },
+    Amount { key: "cost_usd", name: "cost", decimals: 4, before: "$", after: "" },
+];
+
+impl Amount {
+    /// Such as `time +9.9 s (95%: +5.0 to +14.8), 1.6 times`.
+    fn line(&self, found: &DifferenceStatistics) -> Option<String> {
+        let Self { key, name, decimals, before, after } = self;
+        let other = found.secondary.get(*key)?;
+        let shown = |value: f64| {
+            let sign = if value < 0.0 { '-' } else { '+' };
+            format!("{sign}{before}{:.decimals$}", value.abs())
+        };
+        let mut line = format!("{name} {}{after}", shown(other.difference.as_f64()));
+        if let Some([low, high]) = other.interval {
+            let [low, high] = [low, high].map(|end| shown(end.as_f64()));
+            let _ = write!(line, " (95%: {low} to {high})");
+        }
+        if let Some(ratio) = other.ratio {
+            let _ = write!(line, ", {:.1} times", ratio.as_f64());
+        }
+        Some(line)
+    }
 }
 
 fn loaded_line(loaded: &LoadedRuns, found: &DifferenceStatistics) -> String {

@@ -157,11 +157,15 @@ impl Evidence {
     fn beyond(&self, found: Option<&PairedDifference>, within: Option<&WithinCases>) -> Beyond {
         let asked = found.filter(|found| found.cases >= FEWEST_CASES);
         let cases = self.cases.len();
-        // Where all cases differ alike, what is unsure about these is all that is known to be unsure.
-        let or_within = || within.and_then(|found| found.interval);
-        let interval = asked
-            .and_then(|found| found.interval.or_else(or_within))
-            .map(|interval| interval.clamped(-1.0, 1.0));
+        // What is unsure about these cases is at least as unsure about others, also where all of these differ alike.
+        let on_suite = within.and_then(|found| found.interval);
+        let interval = asked.and_then(|found| match (found.interval, on_suite) {
+            (Some(one), Some(other)) => {
+                Some(Interval { low: one.low.min(other.low), high: one.high.max(other.high) })
+            }
+            (one, other) => one.or(other),
+        });
+        let interval = interval.map(|interval| interval.clamped(-1.0, 1.0));
         Beyond {
             verdict: asked
                 .map(|found| conclude(found.p_value, found.mean, interval, self.question.margin)),

@@ -157,7 +157,8 @@ pub struct Beyond {
     pub verdict: Option<DifferenceVerdict>,
     /// The mean difference over cases; null when it was not asked.
     pub difference: Option<Number>,
-    /// Its 95 % interval for cases like these; null when it was not asked, and when all cases differ alike.
+    /// Its 95 % interval for cases like these; null when it was not asked. It holds the
+    /// interval for these cases: the wider claim is never surer.
     pub interval: Option<[Number; 2]>,
     /// The p-value of the sign-flip test over cases; null when it was not asked.
     #[schemars(range(min = 0, max = 1))]
