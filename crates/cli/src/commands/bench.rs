@@ -22,6 +22,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         ..Settings::default()
     };
     let _lock = lock(&args.iteration)?;
+    refuse_missing_outcome(args, &settings)?;
     keep_choice(&args.iteration, &args.outcome)?;
     let (aggregate, written) = benchmark::write(&args.iteration, &settings)?;
     args.output.write(printer, |format| shown(&aggregate, format, printer))?;
@@ -54,6 +55,20 @@ fn lock(path: &Path) -> Result<Option<WorkspaceLock>, CommandError> {
     let workspace = iteration.root().parent().filter(|_| iteration.record_file().is_file());
     let Some(workspace) = workspace else { return Ok(None) };
     Ok(Some(Workspace::at(workspace).lock(&keep::holder())?))
+}
+
+/// Before anything is written: a benchmark without its outcome would replace one that has an answer.
+fn refuse_missing_outcome(args: &BenchArgs, settings: &Settings) -> Result<(), CommandError> {
+    let Some(outcome) = args.outcome.primary else { return Ok(()) };
+    let found = benchmark::aggregate(&args.iteration, settings)?;
+    let mut arms = found.summary.statistics.configurations.values();
+    if arms.any(|arm| arm.primary.is_some()) {
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        format!("no run of this iteration has the outcome {outcome}"),
+        "leave --primary out, or choose an outcome that its gradings have",
+    ))
 }
 
 /// Writes what decides into the record of an iteration of ours, so that report, viewer and history say the same. Other

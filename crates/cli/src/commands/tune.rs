@@ -12,7 +12,7 @@ use skillgauge_core::tune::apply::{Applied, ApplyError, apply, check_editable};
 use skillgauge_core::tune::page::page;
 use skillgauge_core::tune::prompt::TEMPLATE;
 use skillgauge_core::tune::text::render_text;
-use skillgauge_core::tune::{PROOF_RUNS, ProofPlan};
+use skillgauge_core::tune::{PROOF_RUNS, ProofPlan, is_open};
 use skillgauge_core::workspace::{Workspace, write_atomically};
 use skillgauge_format::trigger::ImprovementHistory;
 use skillgauge_format::{read, write};
@@ -301,6 +301,7 @@ impl<'w> Work<'w> {
                 ExitCode::Interrupted
             }
             stop if stop.is_early() => ExitCode::Incomplete,
+            _ if tuned.summary.proof.as_ref().is_some_and(is_open) => ExitCode::Incomplete,
             _ => ExitCode::Success,
         })
     }

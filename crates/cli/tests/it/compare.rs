@@ -218,7 +218,8 @@ fn a_comparator_that_throws_a_coin_decides_nothing() {
     for (version, case) in (1..3).flat_map(|version| cases.iter().map(move |case| (version, case)))
     {
         let run = format!("one-workspace/iteration-{version}/eval-{case}/with_skill/run-1");
-        project.file(&format!("{run}/outputs/out.md"), format!("The result of {case}.\n"));
+        let word = ["plain", "fancy"][version - 1];
+        project.file(&format!("{run}/outputs/out.md"), format!("The {word} result of {case}.\n"));
     }
     // The coin is a sum over the request, which is another one for each case and order.
     let coin = "sum=$(printf '%s' \"$asked\" | cksum | cut -d' ' -f1)\n\

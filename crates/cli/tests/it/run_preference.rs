@@ -73,7 +73,7 @@ fn a_comparator_that_follows_the_position_decides_nothing() {
     let project = project("yes");
     let output = run(&project, &["--primary", "preference"]);
     let text = String::from_utf8_lossy(&output.stdout).replace("\n  ", " ");
-    let said = "Undecided: the comparator preferred the first result in 12 of 12 cases: it decides nothing here.";
+    let said = "Undecided: the comparator preferred the first result in 12 of 12 pairs: it decides nothing here.";
     assert!(text.starts_with(said), "{text}");
     let found = benchmark(&project, ITERATION);
     assert_eq!(found["verdict"]["on_suite"]["verdict"], "undecided");

@@ -1,14 +1,15 @@
 //! An iteration for CI systems: JUnit XML, and annotations for a GitHub Actions log.
 //!
 //! What is tested is the skill, so a case is a test of its runs with the skill; the baseline is what it is compared
-//! with and fails nothing. A case fails when fewer than half of its measured runs with the skill passed as a whole.
+//! with and fails nothing. A case fails when fewer than half of its measured runs with the skill passed as a whole. A skill
+//! that is worse than a baseline fails one test more.
 //!
 //! The one invariant: a case is one test, and it is green only when all of it was measured. One of whose runs, in any
 //! configuration, there is no result, or no verdict because the judge had none, is an error, whatever the rest says.
 
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{DifferenceVerdict, UnmeasuredRun};
+use skillgauge_format::evals::{DifferenceStatistics, DifferenceVerdict, UnmeasuredRun};
 use skillgauge_format::part::Configuration;
 use skillgauge_format::transcript::Outcome;
 
@@ -49,12 +50,21 @@ impl Aggregate {
             }
             junit_case(&name, case, &standing, &mut body);
         }
+        for note in self.worse() {
+            tests += 1;
+            failures += 1;
+            let message = attribute(note);
+            let _ = writeln!(
+                body,
+                "    <testcase classname=\"{name}\" name=\"verdict\" time=\"0.000\"><failure message=\"{message}\"/></testcase>"
+            );
+        }
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
         let _ = writeln!(
             out,
             "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">"
         );
-        // The answer of each comparison: no test of its own, since a worse verdict is told by the exit code.
+        // The answer of each comparison.
         let conclusions = self.conclusions();
         if !conclusions.is_empty() {
             out.push_str("    <properties>\n");
@@ -85,10 +95,22 @@ impl Aggregate {
             let lines: Vec<String> = std::iter::once(message).chain(lines).collect();
             annotate("error", &title(case), &lines.join("\n"), &mut out);
         }
+        let worse = self.worse();
         for note in self.conclusions() {
-            annotate("notice", self.skill(), note, &mut out);
+            let level = if worse.contains(&note) { "error" } else { "notice" };
+            annotate(level, self.skill(), note, &mut out);
         }
         out
+    }
+
+    /// The notes of the comparisons in which the skill is worse: these fail, as the exit code does.
+    fn worse(&self) -> Vec<&String> {
+        let differences = self.summary.statistics.differences.iter();
+        let is_worse = |found: &DifferenceStatistics| {
+            found.verdict.on_suite.verdict == DifferenceVerdict::Worse
+        };
+        let found = differences.zip(&self.summary.notes).filter(|(found, _)| is_worse(found));
+        found.map(|(_, note)| note).collect()
     }
 
     /// The note of each comparison, the worst first; without one, the most important note.

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use skillgauge_format::evals::{Always, BenchmarkStatistics, CaseStatistics, RunSummary};
+use skillgauge_format::evals::{
+    Always, BenchmarkStatistics, CaseStatistics, DifferenceVerdict, RunSummary,
+};
 use skillgauge_format::part::{Configuration, EvalId};
 
 use super::inference::{arms, expectations};
@@ -165,7 +167,9 @@ impl Analyst<'_> {
             .filter(|(_, difference)| *difference <= -NOTABLE * unit.width())
             .map(|(case, difference)| format!("{} ({})", case_name(case), unit.plain(difference)))
             .collect();
-        if !worse.is_empty() {
+        // The same skill on both sides is not worse than itself.
+        let is_same = self.roles.baselines.first().is_some_and(|it| it.as_str() == "same_skill");
+        if !worse.is_empty() && !is_same {
             self.note(format!("worse with the skill: {}", listed(&worse)));
         }
         for configuration in &self.iteration.configurations {
@@ -242,6 +246,13 @@ impl Analyst<'_> {
 
     fn suite(&mut self) {
         for baseline in &self.roles.baselines {
+            let mut differences = self.statistics.differences.iter();
+            let found = differences.find(|found| found.baseline == *baseline);
+            let verdict = found.map(|found| found.verdict.on_suite.verdict);
+            // A difference that was found is shown, however easy the suite is.
+            if matches!(verdict, Some(DifferenceVerdict::Better | DifferenceVerdict::Worse)) {
+                continue;
+            }
             let rate = self.summary.get(baseline).map(|found| found.pass_rate.mean.as_f64());
             if rate.is_some_and(|rate| rate >= CEILING) {
                 self.notes.push(format!(

@@ -69,15 +69,15 @@ fn by_runs(iteration: &Iteration) -> PrimaryOutcome {
     }
 }
 
-/// The outcome of a run; nothing when it was not measured. One that failed before it could be scored has the lowest score:
-/// leaving it out would let crashes raise a mean.
+/// The outcome of a run; nothing when it was not measured. One that crashed, timed out or was stopped by the gate has the
+/// lowest score: leaving it out would let crashes raise a mean.
 pub(super) const fn metric(outcome: PrimaryOutcome) -> Metric {
     match outcome {
         PrimaryOutcome::PassRate => |run| run.pass_rate,
         PrimaryOutcome::OverallEfficiency => |run| run.overall_efficiency,
-        PrimaryOutcome::RubricNormalized => |run| RUBRIC(run).or_else(|| unscored(run, 0.0)),
-        PrimaryOutcome::OverallScore => |run| run.overall_score.or_else(|| unscored(run, 1.0)),
-        PrimaryOutcome::RequiredScore => |run| run.required_score.or_else(|| unscored(run, 1.0)),
+        PrimaryOutcome::RubricNormalized => |run| unscored(run, 0.0).or_else(|| RUBRIC(run)),
+        PrimaryOutcome::OverallScore => |run| unscored(run, 1.0).or(run.overall_score),
+        PrimaryOutcome::RequiredScore => |run| unscored(run, 1.0).or(run.required_score),
         // It belongs to a pair of runs.
         PrimaryOutcome::Preference => |_| None,
     }
@@ -85,6 +85,7 @@ pub(super) const fn metric(outcome: PrimaryOutcome) -> Metric {
 
 /// The lowest score, of a measured run that came to a bad end or was stopped by the gate.
 fn unscored(run: &Run, lowest: f64) -> Option<f64> {
-    let is_stopped = run.bad_end().is_some() || run.gate_passed == Some(false);
+    let is_gated = run.gate_passed == Some(false) && run.rubric.is_none();
+    let is_stopped = run.bad_end().is_some() || is_gated;
     (run.is_measured() && is_stopped && !run.is_unjudged).then_some(lowest)
 }

@@ -64,7 +64,7 @@ impl CaseEvidence {
 }
 
 impl Evidence {
-    fn within(&self) -> Option<WithinCases> {
+    fn parts(&self) -> (Vec<CaseRuns>, Vec<Vec<f64>>) {
         let (mut runs, mut preferences) = (Vec::new(), Vec::new());
         for case in &self.cases {
             match case {
@@ -72,6 +72,20 @@ impl Evidence {
                 CaseEvidence::Preferences(shares) => preferences.push(shares.clone()),
             }
         }
+        (runs, preferences)
+    }
+
+    fn resolvable(&self) -> Option<f64> {
+        let (runs, preferences) = self.parts();
+        if preferences.is_empty() {
+            WithinCases::resolvable(&runs)
+        } else {
+            WithinCases::resolvable_preference(&preferences)
+        }
+    }
+
+    fn within(&self) -> Option<WithinCases> {
+        let (runs, preferences) = self.parts();
         if preferences.is_empty() {
             WithinCases::of(&runs, self.seed)
         } else {
@@ -90,7 +104,7 @@ impl Evidence {
             margin: rounded(self.question.margin),
             on_suite: self.on_suite(within.as_ref()),
             beyond: self.beyond(across.as_ref(), within.as_ref()),
-            resolvable: within.and_then(|found| found.resolvable).map(|share| self.amount(share)),
+            resolvable: self.resolvable().map(|share| self.amount(share)),
             extra: Extra::new(),
         }
     }
@@ -100,7 +114,8 @@ impl Evidence {
         let none = self.beyond(None, None);
         let cases_needed = 0;
         let mut on_suite = self.on_suite(None);
-        on_suite.position_bias = Some(bias.to_string());
+        // What is compared here are pairs of runs, of which a case has several.
+        on_suite.position_bias = Some(bias.to_string().replace("case", "pair"));
         Verdict {
             outcome: self.question.outcome,
             margin: rounded(self.question.margin),
@@ -189,8 +204,15 @@ pub(super) fn sentence(verdict: &Verdict, cases: usize, runs: usize) -> String {
     };
     let these = if cases == 1 { "this case".to_owned() } else { format!("these {cases} cases") };
     let unit = Unit::of(verdict.outcome);
+    // What counts as no difference depends on the margin.
+    let within = match on_suite.verdict {
+        DifferenceVerdict::NoDifference => {
+            format!(" of more than {}", unit.amount(verdict.margin.as_f64() * unit.width()))
+        }
+        _ => String::new(),
+    };
     let mut text = format!(
-        "{} on {these}: {} {}",
+        "{}{within} on {these}: {} {}",
         capital(&on_suite.verdict.to_string()),
         name(verdict.outcome),
         unit.signed(difference.as_f64()),
@@ -226,11 +248,14 @@ fn more_runs(verdict: &Verdict, difference: f64, runs: usize, unit: Unit) -> Str
     let Some(resolvable) = verdict.resolvable.map(Number::as_f64) else {
         return " Not enough runs: no result of so few could decide.".to_owned();
     };
+    if difference >= resolvable {
+        return " More runs would help.".to_owned();
+    }
     let mut text = format!(" Not enough runs: these can show {} or more", unit.amount(resolvable));
     let margin = verdict.margin.as_f64() * unit.width();
     let wanted = difference.max(margin);
     let needed = (number(runs) * (resolvable / wanted).powi(2)).ceil();
-    if wanted < resolvable && needed <= MOST_RUNS {
+    if wanted < resolvable && needed > number(runs) && needed <= MOST_RUNS {
         let _ = write!(
             text,
             "; about {needed:.0} runs of each case would show {}",

@@ -16,6 +16,15 @@ pub struct ComparatorAnswer {
     pub winner: Label,
 }
 
+impl ComparatorAnswer {
+    /// The answer to a question in which the labels were exchanged, in the labels of the files. The reasons keep the words
+    /// that were used.
+    #[must_use]
+    pub fn relabelled(self) -> Self {
+        Self { winner: self.winner.other(), scores: self.scores.relabelled(), ..self }
+    }
+}
+
 /// The questions about one case, and the answers so far.
 #[derive(Clone, Debug)]
 pub struct Decision {

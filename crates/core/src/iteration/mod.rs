@@ -10,7 +10,7 @@
 //! - `completed` with a grading: passed when every expectation holds (`cases` dialect: when `overall` is `pass`), else failed.
 //!   A case with a rubric only is measured by it: the normalized score stands for the pass rate, and 3 of 5 passes.
 //! - An end that the agent itself brought about ([`Reason::is_result`]: a crash, a timeout, a refusal, too many turns)
-//!   is a failed run, never a passed one, with the pass rate of its verdicts, or 0 when nothing was graded.
+//!   is a failed run with a pass rate of 0, whatever its checks say of what it left behind.
 //! - Every other end (rate limit, login, a broken machine), a grading that is missing or unreadable, and a run that was
 //!   planned and is not there: not measured.
 //! - A judge that left anything undecided: not measured, since leaving out single expectations changes the denominator
@@ -119,7 +119,7 @@ pub struct Run {
     /// From 1.
     pub number: u64,
     pub standing: Standing,
-    /// The share of its expectations that passed; there exactly when the run is measured.
+    /// The share of its expectations that passed, 0 for one that came to a bad end; there exactly when the run is measured.
     pub pass_rate: Option<f64>,
     /// The pass rate as the grading states it: the public script's means are over these.
     pub(crate) stated_rate: Option<Number>,

@@ -422,7 +422,12 @@ impl Run {
             ),
             // It came to an end that leaves nothing to grade.
             (End::Failed, Found::Missing) => self.measure(Standing::Failed, &Graded::default()),
-            (End::Failed, Found::Value(graded)) => self.measure(Standing::Failed, &graded),
+            // What it left behind may hold (nothing forbidden is in a file that was never written), and it failed all the same.
+            (End::Failed, Found::Value(graded)) => {
+                let standing = self.measure(Standing::Failed, &graded);
+                (self.pass_rate, self.overall_efficiency) = (Some(0.0), Some(0.0));
+                standing
+            }
             (End::Completed, Found::Missing) => {
                 Standing::not_measured("not_graded", "there is no grading.json")
             }

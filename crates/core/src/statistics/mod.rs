@@ -51,6 +51,20 @@ impl Interval {
     }
 }
 
+impl Interval {
+    /// Cut at zero where a test found a difference: the test decides, and an interval must not contradict it.
+    #[must_use]
+    fn agreeing_with(self, p_value: f64, difference: f64) -> Self {
+        if p_value > SIGNIFICANCE {
+            self
+        } else if difference > 0.0 {
+            Self { low: self.low.max(0.0), ..self }
+        } else {
+            Self { high: self.high.min(0.0), ..self }
+        }
+    }
+}
+
 /// A count as a number to calculate with.
 #[expect(clippy::cast_precision_loss, reason = "nothing that we count comes near 2^53")]
 pub(crate) fn number(count: usize) -> f64 {

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use skillgauge_format::evals::TestMethod;
 
-use super::{Interval, Spread, mean_interval, number, sign_test};
+use super::{CONFIDENCE, Interval, Spread, mean_interval, number, sign_test};
 
 /// The seed that is used when nobody gives one.
 pub const DEFAULT_SEED: u64 = 42;
@@ -44,8 +44,8 @@ pub struct PairedDifference {
     pub mean: f64,
     /// The sample standard deviation of the differences.
     pub deviation: f64,
-    /// Student's interval of the mean difference; nothing for a single case, and nothing when all cases differ alike:
-    /// without any spread there is nothing to estimate an interval from.
+    /// Student's interval of the mean difference, or that of [`agreeing`] where all cases differ alike; nothing for a single
+    /// case, and where there is no spread in something that is no share.
     pub interval: Option<Interval>,
     /// How likely a mean this far from zero is when the two configurations do not differ.
     pub p_value: f64,
@@ -63,13 +63,18 @@ impl PairedDifference {
     pub fn of(differences: &[f64], seed: u64) -> Option<Self> {
         let spread = Spread::of(differences)?;
         let (p_value, method) = sign_flip(differences, seed);
+        let interval = if spread.deviation > 1e-12 {
+            mean_interval(differences)
+        } else {
+            agreeing(spread.mean, spread.count)
+        };
         let wins = differences.iter().filter(|difference| **difference > 0.0).count();
         let losses = differences.iter().filter(|difference| **difference < 0.0).count();
         Some(Self {
             cases: spread.count,
             mean: spread.mean,
             deviation: spread.deviation,
-            interval: mean_interval(differences).filter(|_| spread.deviation > 1e-12),
+            interval: interval.map(|found| found.agreeing_with(p_value, spread.mean)),
             p_value,
             method,
             wins,
@@ -81,6 +86,16 @@ impl PairedDifference {
     pub fn ties(&self) -> usize {
         self.cases - self.wins - self.losses
     }
+}
+
+/// The interval of a mean difference of shares when all cases differ alike. They say nothing about a spread, but n cases
+/// without an exception leave room for `1 - 0.025^(1/n)` of tasks that are, and an exception may be as far off as can be.
+fn agreeing(mean: f64, cases: usize) -> Option<Interval> {
+    if cases < 2 || !(-1.0..=1.0).contains(&mean) {
+        return None;
+    }
+    let others = 1.0 - ((1.0 - CONFIDENCE) / 2.0).powf(1.0 / number(cases));
+    Some(Interval { low: mean - others * (mean + 1.0), high: mean + others * (1.0 - mean) })
 }
 
 /// The difference of one case: the mean of its runs with, minus the mean of its runs without.

@@ -10,7 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::spread::{below, sum};
-use super::{CONFIDENCE, Interval, Method, SIGNIFICANCE, Spread, Z, number, student_quantile};
+use super::{
+    CONFIDENCE, Design, Interval, Method, POWER, SIGNIFICANCE, Spread, Z, number, student_quantile,
+};
 
 /// Random deals where counting all of them would take too long.
 const DEALS: u32 = 200_000;
@@ -28,8 +30,8 @@ const MOST_LISTED: usize = 5_000;
 /// a point when the few runs of each case happen to agree. Coverage by simulation is in the tests.
 const PRIOR_RUNS: f64 = 1.0;
 
-/// A difference of so many standard errors is significant four times out of five: 1.96 + 0.84.
-const DETECTED: f64 = 2.801_585;
+/// Up to so many runs in an arm, what a design can show is simulated.
+const SMALL: usize = 60;
 
 /// The values of one case's runs in both arms.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,9 +59,6 @@ pub struct WithinCases {
     /// Two-sided.
     pub p_value: f64,
     pub method: Method,
-    /// The smallest difference that so many runs of this spread find with a power of 80 %; nothing when no result of so
-    /// few could be significant, or when a value is outside 0 to 1.
-    pub resolvable: Option<f64>,
 }
 
 impl WithinCases {
@@ -69,23 +68,8 @@ impl WithinCases {
         let difference = difference(&cases)?;
         let (p_value, method) = permutation_test(&cases, Tail::Both, seed);
         let found = Estimate::of(&cases);
-        let mut interval = found.map(|found| found.interval);
-        if let Some(interval) = &mut interval
-            && p_value <= SIGNIFICANCE
-        {
-            // The test decides whether there is a difference; an interval must not contradict it.
-            if difference > 0.0 {
-                interval.low = interval.low.max(0.0);
-            } else {
-                interval.high = interval.high.min(0.0);
-            }
-        }
-        let runs: Vec<[usize; 2]> =
-            cases.iter().map(|case| [case.with.len(), case.without.len()]).collect();
-        let can_decide = smallest_p_value(&runs, Tail::Both) <= SIGNIFICANCE;
-        let resolvable =
-            found.filter(|_| can_decide).map(|found| (DETECTED * found.error).min(1.0));
-        Some(Self { cases: cases.len(), difference, interval, p_value, method, resolvable })
+        let interval = found.map(|found| found.interval.agreeing_with(p_value, difference));
+        Some(Self { cases: cases.len(), difference, interval, p_value, method })
     }
 }
 
@@ -101,16 +85,29 @@ impl WithinCases {
         let (p_value, method) = permutation_test(&pairs, Tail::Both, seed);
         let quantile = quantile(arm.freedom);
         let Interval { low, high } = arm.interval(quantile);
-        let can_decide = smallest_p_value(&vec![[1, 1]; pairs.len()], Tail::Both) <= SIGNIFICANCE;
-        let error = (high - low) / quantile;
         Some(Self {
             cases: groups.len(),
             difference: 2.0 * arm.mean - 1.0,
             interval: Some(Interval { low: 2.0 * low - 1.0, high: 2.0 * high - 1.0 }),
             p_value,
             method,
-            resolvable: can_decide.then(|| (DETECTED * error).min(1.0)),
         })
+    }
+
+    /// The smallest difference that so many runs of this spread find with a power of 80 %; nothing when no result of so
+    /// few could be significant, or when a value is outside 0 to 1. Simulated for small designs, which takes a while.
+    pub fn resolvable(cases: &[CaseRuns]) -> Option<f64> {
+        let cases = complete(cases);
+        let runs: Vec<[usize; 2]> =
+            cases.iter().map(|case| [case.with.len(), case.without.len()]).collect();
+        let can_decide = smallest_p_value(&runs, Tail::Both) <= SIGNIFICANCE;
+        Estimate::of(&cases).filter(|_| can_decide)?.resolvable(&cases)
+    }
+
+    /// The same of preferences.
+    pub fn resolvable_preference(cases: &[Vec<f64>]) -> Option<f64> {
+        let pairs: usize = cases.iter().map(Vec::len).sum();
+        Design::new(pairs, 1).resolvable()
     }
 
     /// The interval alone, without a test.
@@ -369,6 +366,7 @@ struct Estimate {
     interval: Interval,
     /// The standard error that the interval stands for.
     error: f64,
+    freedom: f64,
 }
 
 impl Estimate {
@@ -383,7 +381,21 @@ impl Estimate {
         let high = (one.high - with.mean).hypot(without.mean - other.low);
         let interval = Interval { low: mean - low, high: mean + high }.clamped(-1.0, 1.0);
         let half = |side: Interval| (side.high - side.low) / 2.0;
-        Some(Self { interval, error: half(one).hypot(half(other)) / quantile })
+        let freedom = with.freedom + without.freedom;
+        Some(Self { interval, error: half(one).hypot(half(other)) / quantile, freedom })
+    }
+
+    /// All-or-nothing runs that happen to agree say little about the next ones, so a small design of them is simulated
+    /// where runs vary most. Otherwise the spread tells.
+    fn resolvable(self, cases: &[CaseRuns]) -> Option<f64> {
+        let mut values = cases.iter().flat_map(|case| case.with.iter().chain(&case.without));
+        let is_all_or_nothing = values.all(|value| *value <= 0.0 || *value >= 1.0);
+        let runs = cases.iter().map(|case| case.with.len().min(case.without.len())).min()?;
+        if is_all_or_nothing && cases.len() * runs < SMALL {
+            return Design::new(cases.len(), runs).resolvable();
+        }
+        let found = student_quantile(POWER, self.freedom.max(1.0));
+        Some(((quantile(self.freedom) + found) * self.error).min(1.0))
     }
 }
 

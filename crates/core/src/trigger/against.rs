@@ -120,7 +120,7 @@ impl Earlier {
             method: found.as_ref().map(|found| found.method.into()),
             rate: rate(|case| &case.with),
             earlier_rate: rate(|case| &case.without),
-            resolvable: found.and_then(|found| found.resolvable).map(number),
+            resolvable: WithinCases::resolvable(&cases).map(number),
             left_out,
             extra: Extra::default(),
         }

@@ -4,6 +4,7 @@
 use skillgauge_format::trigger::{LoopIteration, LoopSummary, TuneProof};
 
 use super::proof::{points, would_show};
+use crate::statistics::SIGNIFICANCE;
 use crate::text::{counted, percent};
 
 /// Why the loop ends with the description that it ends with.
@@ -43,6 +44,10 @@ pub fn conclusion(summary: &LoopSummary) -> String {
     }
     let mut text = match (measured(proof), proof.proven) {
         (Some(measured), true) => return format!("better: {measured}; {train}{}", left_out(proof)),
+        (Some(measured), false) if is_open(proof) => format!(
+            "{train}; {measured}, but runs without a result could turn it: not shown to be better; run the same \
+             command again to retry them"
+        ),
         (Some(measured), false) => format!("{train}; {measured}: not shown to be better"),
         (None, _) if proof.runs > 0 => {
             format!(
@@ -65,6 +70,11 @@ pub fn conclusion(summary: &LoopSummary) -> String {
         text.push_str(&would_show(needed));
     }
     text
+}
+
+/// Whether a proof failed only because runs have no result.
+pub fn is_open(proof: &TuneProof) -> bool {
+    !proof.proven && proof.p.is_some_and(|p| p.as_f64() <= SIGNIFICANCE)
 }
 
 fn train(first: &LoopIteration, iterations: &[LoopIteration], proof: &TuneProof) -> String {

@@ -23,7 +23,7 @@ pub mod text;
 pub mod warning;
 
 pub use candidate::{MAX_CHARACTERS, Rejection};
-pub use conclusion::conclusion;
+pub use conclusion::{conclusion, is_open};
 pub use prompt::{Improve, Tried};
 pub use proof::{PROOF_RUNS, ProofPlan};
 pub use round::{Score, best, iteration};

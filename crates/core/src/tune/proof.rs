@@ -82,6 +82,15 @@ impl ProofPlan {
         }
     }
 
+    /// The runs of a query, with those that have no result as they would speak against the candidate.
+    fn worst_case(&self, result: &ProofResult) -> CaseRuns {
+        let mut runs = case(result);
+        let planned = usize::try_from(self.runs).unwrap_or(0);
+        runs.with.resize(runs.with.len().max(planned), 0.0);
+        runs.without.resize(runs.without.len().max(planned), 1.0);
+        runs
+    }
+
     /// What the fresh runs show.
     pub fn decide(
         &self,
@@ -97,7 +106,10 @@ impl ProofPlan {
         let left_out: Vec<String> = left_out.map(|result| result.query.clone()).collect();
         let within = WithinCases::of(&cases, seed);
         let p = within.map(|_| permutation_test(&cases, Tail::Upper, seed).0);
-        let proven = p.is_some_and(|p| p <= SIGNIFICANCE);
+        // Runs without a result must not decide it: it has to hold if they had gone the other way.
+        let worst: Vec<CaseRuns> = results.iter().map(|result| self.worst_case(result)).collect();
+        let is_sure = || permutation_test(&worst, Tail::Upper, seed).0 <= SIGNIFICANCE;
+        let proven = p.is_some_and(|p| p <= SIGNIFICANCE) && is_sure();
         let rate = |right: fn(&ProofResult) -> (u64, u64)| {
             let shares = results.iter().filter(|result| is_complete(result)).map(right);
             let shares: Vec<f64> = shares.map(halving::share).collect();

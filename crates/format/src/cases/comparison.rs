@@ -63,6 +63,22 @@ pub struct ComparisonScores {
     pub extra: Extra,
 }
 
+impl ComparisonScores {
+    /// With the labels exchanged.
+    #[must_use]
+    pub fn relabelled(self) -> Self {
+        let exchange = |pair: ScorePair| ScorePair { a: pair.b, b: pair.a, ..pair };
+        Self {
+            description_quality: exchange(self.description_quality),
+            convention_compliance: exchange(self.convention_compliance),
+            type_specific_quality: exchange(self.type_specific_quality),
+            token_efficiency: exchange(self.token_efficiency),
+            content_value: exchange(self.content_value),
+            extra: self.extra,
+        }
+    }
+}
+
 /// The scores of both results in one dimension.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ScorePair {

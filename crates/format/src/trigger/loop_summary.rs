@@ -68,7 +68,8 @@ pub struct TuneProof {
     pub round: u64,
     /// The description that did best on the training queries.
     pub candidate: String,
-    /// Whether the candidate is shown to be better: `p` is at most 0.05.
+    /// Whether the candidate is shown to be better: `p` is at most 0.05, also if the runs without a result had gone the
+    /// other way.
     pub proven: bool,
     /// Held-out queries with completed runs of both descriptions.
     pub queries: u64,

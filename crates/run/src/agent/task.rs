@@ -39,6 +39,10 @@ pub struct AgentTask {
     /// When it is too much.
     #[serde(default)]
     pub limits: TaskLimits,
+    /// Which run of a plan it is for: a recording keeps each apart, so that resuming or another part of the plan replays
+    /// its own and none is told twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 impl AgentTask {
@@ -53,6 +57,7 @@ impl AgentTask {
             bundled_skills: BundledSkills::Off,
             stop: StopCondition::AtEnd,
             limits: TaskLimits::default(),
+            run: None,
         }
     }
 }

@@ -146,8 +146,12 @@ impl Shared {
         // Only bounded amounts are read, so this may happen between two waits.
         let [a, b] = [Label::A, Label::B]
             .map(|label| show(&pair.runs[draw.side(label)].dir, &self.skill, &self.blinding));
+        let mut is_swapped = false;
         while let Some(first) = decision.next_order() {
-            let question = question(&pair.prompt, [&a, &b], first, self.comparator.seed)
+            // In the second order the labels change with the places: a comparator that follows a label is found out, too.
+            let (results, shown_first) =
+                if is_swapped { ([&b, &a], first.other()) } else { ([&a, &b], first) };
+            let question = question(&pair.prompt, results, shown_first, self.comparator.seed)
                 .map_err(|error| Unanswered::Failed(error.to_string()))?;
             let answer: ComparatorAnswer = ask_once::ask(
                 self.comparator.model.as_ref(),
@@ -156,7 +160,8 @@ impl Shared {
                 &self.cancel,
             )
             .await?;
-            decision.add(answer);
+            decision.add(if is_swapped { answer.relabelled() } else { answer });
+            is_swapped = true;
         }
         let comparator = self.comparator.model.name().to_string();
         decision

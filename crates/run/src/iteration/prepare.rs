@@ -123,6 +123,8 @@ pub enum PrepareError {
     Margin { margin: f64 },
     #[error("--until-decided compares two arms, and there is only the skill")]
     OneArm,
+    #[error("a preference compares two arms, and there is only the skill")]
+    NothingToPrefer,
     #[error("at most {pairs} pairs of runs cannot decide: it takes 8 that all agree")]
     TooFewPairs { pairs: usize },
 }
@@ -146,6 +148,7 @@ impl PrepareError {
                 "name a judge with --judge, or choose --primary pass_rate"
             }
             Self::Margin { .. } => "0.1 is 10 points; --margin or `eval_config.margin` set it",
+            Self::NothingToPrefer => "add --baseline without, or choose another --primary",
             Self::OneArm => "add --baseline without, or leave --until-decided out",
             Self::TooFewPairs { .. } => "raise --max-runs, or leave --until-decided out",
             Self::Skill(_) | Self::Inputs { .. } | Self::NoCases => {
@@ -187,7 +190,8 @@ impl Prepared {
     /// What is to be done for a run of the plan.
     pub fn spec(&self, id: &RunId) -> Option<RunSpec> {
         let task = self.tasks.get(&(id.case.clone(), id.configuration.to_string()))?;
-        Some(RunSpec { id: id.clone(), task: task.clone() })
+        let task = AgentTask { run: Some(id.to_string()), ..task.clone() };
+        Some(RunSpec { id: id.clone(), task })
     }
 
     /// The task of each case in each configuration.
@@ -239,6 +243,9 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
         return Err(PrepareError::NoCases);
     }
     let (primary_outcome, margin) = question(request)?;
+    if installed.len() < 2 && primary_outcome == PrimaryOutcome::Preference {
+        return Err(PrepareError::NothingToPrefer);
+    }
     refuse_undecidable(request, case_ids.len(), installed.len())?;
     let suite_digest = digest(&request.suite.to_json().unwrap_or_default());
     // A skill that was changed is not the version that it was, but may be the next.

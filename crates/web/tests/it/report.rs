@@ -20,7 +20,7 @@ fn the_report_shows_every_page_in_one_file() {
         "iteration 2",
         "Since the iteration before",
         "always passed, with the skill and without it",
-        "The description of round 2 is best: 3 of 4 held-out queries pass",
+        "best held-out rate",
         "4 of 6 queries went where they should",
         "A tie between v0 and v1: the comparator",
         "not measured",

@@ -116,7 +116,7 @@ async fn every_page_is_there_and_leads_to_the_others() {
         ("cases", "What fails comes first"),
         ("trigger", "3 of 5 queries pass"),
         ("routing", "4 of 6 queries went where they should"),
-        ("tuning", "round 2 is best"),
+        ("tuning", "best held-out rate"),
         ("versions", "A tie between v0 and v1"),
         ("review", "people and judge"),
         ("case/eval-1", "Side by side"),

@@ -176,7 +176,8 @@ fn add_verdict(facts: &mut Facts, text: &str) {
         return;
     };
     let key = |what: &str| format!("difference {arm} {baseline}: {what}");
-    facts.word(key("verdict"), &head.split(" on th").next().unwrap().to_lowercase());
+    let word = head.split(" on th").next().unwrap().split(" of more").next().unwrap();
+    facts.word(key("verdict"), &word.to_lowercase());
     let at = rest.find(['+', '-']).unwrap();
     facts.word(key("outcome"), rest[..at].trim());
     let is_points = rest[at..].split_whitespace().nth(1) == Some("points");
@@ -299,6 +300,9 @@ pub(super) fn junit(xml: &str) -> Facts {
     for test in xml.split("<testcase ").skip(1) {
         let name = test.split_once(" name=\"").unwrap().1.split(['"', ':']).next().unwrap();
         let test = test.split("</testcase>").next().unwrap();
+        if name == "verdict" {
+            continue;
+        }
         let standing = match test {
             _ if test.contains("<error ") => "error",
             _ if test.contains("<failure ") => "failed",
@@ -352,7 +356,12 @@ pub(super) fn github(text: &str, reference: &Facts) -> Facts {
         };
         facts.word(key.to_owned(), standing);
     }
-    for line in text.lines().filter(|line| line.starts_with("::notice ")) {
+    let is_verdict = |line: &&str| {
+        line.starts_with("::notice ")
+            || line.contains(": Worse on ")
+            || line.contains("::Worse on ")
+    };
+    for line in text.lines().filter(is_verdict) {
         let message = line.rsplit("::").next().unwrap_or_default();
         add_verdict(&mut facts, &message.replace("%25", "%"));
     }

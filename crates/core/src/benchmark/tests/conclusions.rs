@@ -535,11 +535,19 @@ fn annotations_tell_every_comparison_the_worst_first() {
             .run(&format!("eval-{case}/without_skill/run-1"), &[false, false])
             .run(&format!("eval-{case}/old_skill/run-1"), &[true, true]);
     }
-    let text = folder.aggregate().to_github();
-    let notices: Vec<&str> = text.lines().filter(|line| line.starts_with("::notice ")).collect();
+    let found = folder.aggregate();
+    let text = found.to_github();
+    let notices: Vec<&str> = text.lines().filter(|line| line.contains(" against ")).collect();
     let [first, second] = notices[..] else { panic!("{text}") };
-    assert!(first.contains("with_skill against old_skill: Worse"), "{text}");
+    assert!(first.starts_with("::error ") && first.contains("with_skill against old_skill: Worse"));
+    assert!(second.starts_with("::notice "), "{text}");
     assert!(second.contains("with_skill against without_skill: Better"), "{text}");
+    // What fails by its exit code fails in JUnit, too.
+    let junit = found.to_junit();
+    assert!(junit.contains("tests=\"7\" failures=\"7\""), "{junit}");
+    assert!(junit.contains(
+        "name=\"verdict\" time=\"0.000\"><failure message=\"with_skill against old_skill: Worse"
+    ));
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub(super) struct TapeRequest<'t> {
     max_cost_usd: Option<f64>,
     outputs: OutputPolicy,
     attempt: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'t str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -79,6 +81,7 @@ impl<'t> TapeRequest<'t> {
             max_cost_usd: task.limits.max_cost_usd,
             outputs,
             attempt,
+            run: task.run.as_deref(),
         }
     }
 }
