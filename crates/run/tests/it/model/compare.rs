@@ -184,15 +184,22 @@ async fn nothing_that_is_sent_tells_which_version_is_which() {
 #[tokio::test]
 async fn both_orders_are_asked_and_the_key_is_kept_apart() {
     let shop = Shop::new(&["case-one"]);
-    let server = serve_reply(Reply::json(answer("A")));
+    // The same result both times: its label changes with its place.
+    let server = serve(
+        Script::new()
+            .rule(Rule::reply(Reply::json(answer("A"))).times(1))
+            .rule(Rule::reply(Reply::json(answer("B")))),
+    );
     let done = shop.compare(&server, Again::No, Budget::default()).await;
     let files = done[0].result.as_ref().unwrap();
-    let firsts: Vec<bool> = sent(&server)
-        .iter()
-        .map(|request| request.find("# Result A") < request.find("# Result B"))
-        .collect();
-    assert_eq!(firsts.len(), 2);
-    assert_ne!(firsts[0], firsts[1]);
+    let firsts = |one: &str, other: &str| -> Vec<bool> {
+        sent(&server).iter().map(|request| request.find(one) < request.find(other)).collect()
+    };
+    let results = firsts("Quality 00", "Quality 11");
+    assert_eq!(results.len(), 2);
+    assert_ne!(results[0], results[1]);
+    let labels = firsts("# Result A", "# Result B");
+    assert_eq!(labels[0], labels[1]);
     assert!(!files.key.disagreement);
     let folder = shop.store().workspace().root().join("comparison/v0-v1/case-one");
     let comparison = fs_err::read_to_string(folder.join("comparison.json")).unwrap();
@@ -211,13 +218,9 @@ async fn both_orders_are_asked_and_the_key_is_kept_apart() {
 }
 
 #[tokio::test]
-async fn a_preferred_position_is_a_tie_and_nothing_more_is_asked() {
+async fn a_preferred_position_or_label_is_a_tie_and_nothing_more_is_asked() {
     let shop = Shop::new(&["case-one"]);
-    let server = serve(
-        Script::new()
-            .rule(Rule::reply(Reply::json(answer("A"))).times(1))
-            .rule(Rule::reply(Reply::json(answer("B")))),
-    );
+    let server = serve_reply(Reply::json(answer("A")));
     let done = shop.compare(&server, Again::No, Budget::default()).await;
     let files = done[0].result.as_ref().unwrap();
     assert_eq!(server.requests().len(), 2);
