@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skillgauge/target
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: test setup format lint unit generate build dist deny bench measure-build fuzz clean
+.PHONY: test setup format lint unit generate build dist deny bench measure-build live fuzz clean
 
 test: setup format lint unit
 
@@ -50,6 +50,11 @@ bench: build
 # Builds twice from nothing (`release` and `dist`) and writes the section of docs/performance.md. Takes many minutes.
 measure-build:
 	@scripts/measure-build --write
+
+# A real language model (1.5 billion parameters, 1.1 GB, from package registries) judges, compares, analyses, improves and drafts
+# through `openai:`, and live/results.md says how well. Takes about half an hour on two cores.
+live:
+	@scripts/live
 
 # Each fuzz target for a minute; installs cargo-fuzz.
 fuzz:

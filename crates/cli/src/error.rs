@@ -15,6 +15,7 @@ use skillgauge_core::version::VersionError;
 use skillgauge_core::workspace::WorkspaceError;
 use skillgauge_run::grade::FindError;
 use skillgauge_run::iteration::{BeginError, PrepareError, TakeOverError};
+use skillgauge_run::preflight::Unready;
 
 use crate::ExitCode;
 
@@ -139,6 +140,13 @@ impl<E: Hinted> From<E> for CommandError {
     fn from(error: E) -> Self {
         let hint = Hinted::hint(&error).to_owned();
         Self::of(&error, Some(hint))
+    }
+}
+
+impl From<Unready> for CommandError {
+    fn from(unready: Unready) -> Self {
+        let failure = if unready.is_usage() { Failure::Usage } else { Failure::Measurement };
+        Self { failure, ..Self::usage(unready.to_string(), unready.hint()) }
     }
 }
 

@@ -2,11 +2,17 @@
 
 use std::num::NonZeroU32;
 
+use skillgauge_core::calibration::{self, GateRefusal, check_gate};
+use skillgauge_core::judge::template::TemplateKind;
+use skillgauge_core::workspace::Workspace;
+use skillgauge_format::evals::MeasuredJudge;
+use skillgauge_format::record::IterationRecord;
+use skillgauge_format::{Dialect, Suite};
 use skillgauge_run::grade::Judge;
 
 use crate::error::{CommandError, Explain as _};
 use crate::project;
-use crate::session::Session;
+use crate::session::{Session, model_of};
 
 /// `--judge none`: only the structural checks count.
 const NOBODY: &str = "none";
@@ -16,12 +22,21 @@ pub(crate) fn is_unwanted(session: &Session, typed: Option<&str>, of_suite: Opti
     session.settings.judge(typed).as_deref().or(of_suite) == Some(NOBODY)
 }
 
-/// Opens the judge. A name that was typed comes first, then the project's, then the suite's, then `auto`.
+/// Whether the judge that was named can be one at all.
+pub(crate) fn check_name(session: &Session, typed: Option<&str>) -> Result<(), CommandError> {
+    match session.settings.judge(typed).filter(|name| name != NOBODY) {
+        Some(name) => model_of(&name).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Opens the judge. A name that was typed comes first, then the project's, then the suite's, then `auto`; the votes and the
+/// context are those that were typed.
 pub(crate) fn open(
     session: &Session,
     typed: Option<&str>,
     of_suite: Option<&str>,
-    votes: Option<u32>,
+    (votes, context): (Option<u32>, Option<u32>),
 ) -> Result<Judge, CommandError> {
     let settings = &session.settings;
     if is_unwanted(session, typed, of_suite) {
@@ -33,7 +48,37 @@ pub(crate) fn open(
     let templates = project::templates(session.folder())?;
     let judge = Judge::new(model).or_bug()?;
     let votes = NonZeroU32::new(settings.judge_votes(votes)).unwrap_or(NonZeroU32::MIN);
+    let judge = judge.with_context(settings.judge_context(context));
     Ok(Judge { votes, templates, seed: settings.seed(None), ..judge })
+}
+
+/// Refuses a judge that nobody has measured on this suite, before anything is paid.
+pub(crate) fn refuse_unmeasured(
+    session: &Session,
+    record: &IterationRecord,
+    suite: &Suite,
+    workspace: &Workspace,
+) -> Result<(), CommandError> {
+    let Some(model) = record.judge.clone() else { return Ok(()) };
+    let kind = match suite.dialect() {
+        Dialect::Cases => TemplateKind::Cases,
+        _ => TemplateKind::Evals,
+    };
+    let templates = project::templates(session.folder())?;
+    let judge = MeasuredJudge {
+        model,
+        votes: u32::try_from(record.judge_votes).unwrap_or(u32::MAX),
+        prompt_digest: Some(templates.get(kind).record().digest.clone()),
+        ..MeasuredJudge::default()
+    };
+    let known = calibration::load(workspace.root())
+        .or_hint("repair calibration.json or remove it; `skillgauge calibrate` writes it")?;
+    check_gate(&known, &judge, &record.suite_digest).map_err(|refusal| refused(&refusal))
+}
+
+/// A judge that may not decide, as an error.
+pub(crate) fn refused(refusal: &GateRefusal) -> CommandError {
+    CommandError::usage(refusal.to_string(), refusal.hint())
 }
 
 /// The suites of the seeds name a model without its provider: `claude-sonnet-4-5`.

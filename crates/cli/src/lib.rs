@@ -4,6 +4,7 @@
 //! terminal, [`ExitCode`] the only place that knows what an exit code means.
 
 pub mod args;
+mod caution;
 mod commands;
 mod demo;
 mod error;
@@ -79,6 +80,7 @@ fn dispatch(mut command: Command, printer: &Printer) -> Result<ExitCode, Command
         Command::Check(args) => commands::check::run(&args, printer),
         Command::Bench(args) => commands::bench::run(&args, printer),
         Command::Grade(args) => commands::grade::run(&args, printer),
+        Command::Calibrate(args) => commands::calibrate::run(&args, printer),
         Command::Compare(args) => commands::compare::run(&args, printer),
         Command::Analyze(args) => commands::analyze::run(&args, printer),
         Command::Improve(args) => commands::improve::run(&args, printer),

@@ -3,21 +3,25 @@
 //! The only place that reads the environment for them. [`Session::block_on`] runs the asynchronous part; the first
 //! Ctrl-C (or SIGTERM) cancels [`Session::cancel`], so that what was measured is kept, the second one ends the program.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use skillgauge_run::agent::{Executor, ExecutorSettings, Registry};
 use skillgauge_run::cassette::{Cassette, Mode};
 use skillgauge_run::doctor::find_programs;
 use skillgauge_run::model::{self, Access, Environment, Model, ModelName, ProviderKind};
 use skillgauge_run::outputs::CollectLimits;
+use skillgauge_run::pool::{AfterLast, BreakerRules, Services};
+use skillgauge_run::preflight;
 use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::TapeArgs;
 use crate::error::{CommandError, Explain as _};
 use crate::settings::ProjectSettings;
-use crate::{ExitCode, Printer, project};
+use crate::{ExitCode, Printer, progress, project};
 
 /// What a command that measures works with.
 #[derive(Debug)]
@@ -27,21 +31,42 @@ pub(crate) struct Session {
     pub(crate) cassette: Arc<Cassette>,
     /// Fires when the user wants to stop.
     pub(crate) cancel: CancellationToken,
+    /// Everybody whom the command asks.
+    services: Services,
+    /// Who tells people about them; known when something is begun.
+    teller: Arc<OnceLock<Printer>>,
     registry: Registry,
     environment: Environment,
     guard: Guard,
     scratch: PathBuf,
     folder: PathBuf,
+    /// Warnings that were said.
+    warned: Mutex<HashSet<String>>,
 }
 
 impl Session {
+    /// Says a warning that would otherwise come with every version or round.
+    pub(crate) fn warn_once(&self, text: &str, printer: &Printer) {
+        let is_new = self.warned.lock().is_ok_and(|mut warned| warned.insert(text.to_owned()));
+        if is_new {
+            printer.say(&format!("warning: {text}"));
+        }
+    }
+
     /// Reads the project and the environment, and opens the cassette. Nothing is started.
     pub(crate) fn open(tape: &TapeArgs) -> Result<Self, CommandError> {
         let folder = working_folder()?;
         let settings = project::settings(&folder)?;
         let environment = environment();
         let cassette = cassette(&settings.tape(tape), &environment)?;
+        let rules = match cassette.mode() {
+            Mode::Replay(_) => BreakerRules::never(),
+            Mode::Off | Mode::Record(_) => breaker_rules(&environment)?,
+        };
+        let teller = Arc::new(OnceLock::new());
         Ok(Self {
+            services: services(rules, Arc::clone(&teller)),
+            teller,
             registry: project::agents(&folder)?,
             settings,
             cassette: Arc::new(cassette),
@@ -50,7 +75,19 @@ impl Session {
             guard: guard(),
             scratch: scratch(),
             folder,
+            warned: Mutex::default(),
         })
+    }
+
+    /// Waits for services for as long as it takes: for a worker, whose jobs are not to be given up for an outage.
+    pub(crate) fn waiting_for_services(mut self) -> Result<Self, CommandError> {
+        if matches!(self.cassette.mode(), Mode::Replay(_)) {
+            return Ok(self);
+        }
+        let rules = breaker_rules(&self.environment)?;
+        let rules = BreakerRules { after_last: AfterLast::PauseAgain, ..rules };
+        self.services = services(rules, Arc::clone(&self.teller));
+        Ok(self)
     }
 
     /// The folder that the command was called in.
@@ -82,6 +119,7 @@ impl Session {
             folder: self.folder.clone(),
             cassette: Arc::clone(&self.cassette),
             collect: CollectLimits::default(),
+            services: self.services.clone(),
         })
     }
 
@@ -91,13 +129,15 @@ impl Session {
             programs: find_programs(&self.registry, &self.environment, &self.guard),
             command_variables: self.settings.command_variables().to_vec(),
             prices: self.settings.prices(),
+            services: self.services.clone(),
             ..Access::new(self.guard.clone(), &self.scratch, &self.folder)
         }
     }
 
     /// The model of that name, behind the cassette; `auto` if there is no name.
     pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, CommandError> {
-        let name: ModelName = name.unwrap_or("auto").parse().or_hint("a model is written as anthropic:NAME, openai:NAME, claude:NAME, codex:NAME or command:PROGRAM")?;
+        let name = model_of(name.unwrap_or("auto"))?;
+        self.reach_model(&name)?;
         model::open(&name, &self.access(), &self.cassette).map_err(|error| {
             let is_command =
                 matches!(name, ModelName::Of { provider: ProviderKind::Command, .. });
@@ -110,6 +150,31 @@ impl Session {
         })
     }
 
+    /// A gateway that a model is behind: known before an agent is paid for what it should judge.
+    fn reach_model(&self, name: &ModelName) -> Result<(), CommandError> {
+        let ModelName::Of { provider, .. } = name else { return Ok(()) };
+        if matches!(self.cassette.mode(), Mode::Replay(_)) {
+            return Ok(());
+        }
+        match preflight::address_of_model(*provider, &self.environment) {
+            Some(variable) => Ok(preflight::reach(variable, &self.environment)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Says how little room there is for what will be stored in a folder.
+    pub(crate) fn warn_of_room(folder: &Path, printer: &Printer) {
+        if let Some(free) =
+            preflight::free_room(folder).filter(|free| *free < preflight::LITTLE_ROOM)
+        {
+            printer.say(&format!(
+                "warning: {} MiB are free in {}; what can't be stored is not run",
+                free >> 20,
+                folder.display()
+            ));
+        }
+    }
+
     /// Runs the asynchronous part of a command, and listens for Ctrl-C meanwhile.
     pub(crate) fn block_on<F: Future>(
         &self,
@@ -117,6 +182,8 @@ impl Session {
         work: F,
     ) -> Result<F::Output, CommandError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // A second part of the command has the same printer.
+        let _ = self.teller.set(printer.clone());
         let listener = listen(self.cancel.clone(), printer.clone());
         Ok(runtime.block_on(async {
             let listener = tokio::spawn(listener);
@@ -125,6 +192,34 @@ impl Session {
             output
         }))
     }
+}
+
+/// The lengths of the pauses of a breaker in milliseconds, such as `10,20`: tests have no minute to wait.
+const PAUSES: &str = "SKILLGAUGE_SERVICE_PAUSES";
+
+fn breaker_rules(environment: &Environment) -> Result<BreakerRules, CommandError> {
+    let Some(text) = environment.get(PAUSES) else { return Ok(BreakerRules::default()) };
+    let pauses: Result<Vec<u64>, _> =
+        text.expose().split(',').map(|pause| pause.trim().parse::<u64>()).collect();
+    let pauses = pauses.map_err(|error| {
+        CommandError::usage(format!("{PAUSES} can't be read: {error}"), "leave it unset")
+    })?;
+    let pauses = pauses.into_iter().map(Duration::from_millis).collect();
+    Ok(BreakerRules { pauses, ..BreakerRules::default() })
+}
+
+fn services(rules: BreakerRules, teller: Arc<OnceLock<Printer>>) -> Services {
+    Services::new(rules, move |event| {
+        if let Some(printer) = teller.get() {
+            progress::interrupt();
+            printer.say(&event.to_string());
+        }
+    })
+}
+
+/// A model by its name.
+pub(crate) fn model_of(name: &str) -> Result<ModelName, CommandError> {
+    name.parse().or_hint("a model is written as anthropic:NAME, openai:NAME, claude:NAME, codex:NAME or command:PROGRAM")
 }
 
 /// The first signal asks for a stop, the second one does not ask.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use skillgauge_run::model::Price;
 
-use crate::args::{AgentArgs, BudgetArgs, TapeArgs, duration};
+use crate::args::{AgentArgs, BudgetArgs, JudgeGateArg, TapeArgs, duration};
 
 /// How many work at once when nobody says.
 const JOBS: u32 = 4;
@@ -23,6 +23,8 @@ pub(crate) struct ProjectSettings {
     model: Option<String>,
     judge: Option<String>,
     judge_votes: Option<u32>,
+    judge_gate: Option<JudgeGateArg>,
+    judge_context: Option<u32>,
     improver: Option<String>,
     runs: Option<u64>,
     seed: Option<u64>,
@@ -131,6 +133,16 @@ impl ProjectSettings {
     /// How often the judge is asked.
     pub(crate) fn judge_votes(&self, typed: Option<u32>) -> u32 {
         typed.or(self.judge_votes).unwrap_or(1).max(1)
+    }
+
+    /// Whether only a measured judge may decide.
+    pub(crate) fn is_gated(&self, typed: Option<JudgeGateArg>) -> bool {
+        typed.or(self.judge_gate) == Some(JudgeGateArg::Calibrated)
+    }
+
+    /// How many tokens the judge takes in all, if anybody says.
+    pub(crate) fn judge_context(&self, typed: Option<u32>) -> Option<u32> {
+        typed.or(self.judge_context)
     }
 
     pub(crate) fn improver(&self, typed: Option<&str>) -> Option<String> {

@@ -13,6 +13,8 @@ use crate::error::CommandError;
 const BAD_CHECK: &str = "bad-check";
 /// The code of an input file that cannot be used.
 const MISSING_INPUT: &str = "missing-input";
+/// The code of a case that nothing can be said about.
+const NOTHING_TO_GRADE: &str = "nothing-to-grade";
 
 /// Says what the author should look at all the same.
 pub(crate) fn say_warnings(path: &Path, examined: &ExaminationResult, printer: &Printer) {
@@ -35,7 +37,7 @@ pub(crate) fn usable(path: &Path, examined: ExaminationResult) -> Result<Suite, 
     let all = |code: &str| errors.clone().all(|finding| finding.code == code);
     let hint = if all(BAD_CHECK) {
         "docs/checks.md has the types of checks and their fields"
-    } else if all(MISSING_INPUT) {
+    } else if all(MISSING_INPUT) || all(NOTHING_TO_GRADE) {
         "nothing was run; put it right and try again"
     } else {
         "`skillgauge schema evals-suite` tells what a suite looks like"
@@ -43,7 +45,7 @@ pub(crate) fn usable(path: &Path, examined: ExaminationResult) -> Result<Suite, 
     Err(CommandError::usage(lines.join("\n"), hint))
 }
 
-fn line(path: &Path, finding: &LintFinding) -> String {
+pub(crate) fn line(path: &Path, finding: &LintFinding) -> String {
     let LintFinding { place, path: way, message, hint, .. } = finding;
     let (line, column) = (place.line, place.column);
     let hint = hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));

@@ -38,13 +38,15 @@ pub(crate) fn resolve(command: &mut Command) -> Result<(), CommandError> {
         Command::Report(args) => to_results(&mut args.workspace),
         Command::Serve(args) => to_results(&mut args.workspace),
         Command::Bench(args) => to_runs(&mut args.iteration),
+        Command::Calibrate(args) => to_runs(&mut args.iteration),
         Command::Merge(args) => args.parts.iter_mut().try_for_each(to_results),
         Command::Check(args) => args.paths.iter_mut().try_for_each(to_runs),
         Command::Grade(args) => {
             if args.paths.is_empty() && args.transcript.is_none() {
                 args.paths.push(PathBuf::from("."));
             }
-            args.paths.iter_mut().try_for_each(to_runs)
+            let resolve = if args.self_test { to_skill } else { to_runs };
+            args.paths.iter_mut().try_for_each(resolve)
         }
         Command::Route(args) => {
             for folder in &mut args.folders {
@@ -187,7 +189,7 @@ mod tests {
         Iteration,
     }
 
-    const COMMANDS: [(&[&str], Wants); 17] = [
+    const COMMANDS: [(&[&str], Wants); 18] = [
         (&["run"], Wants::Skill),
         (&["trigger"], Wants::Skill),
         (&["tune"], Wants::Skill),
@@ -203,6 +205,7 @@ mod tests {
         (&["report"], Wants::Workspace),
         (&["serve"], Wants::Workspace),
         (&["bench"], Wants::Iteration),
+        (&["calibrate"], Wants::Iteration),
         (&["check"], Wants::Iteration),
         (&["grade"], Wants::Iteration),
     ];
@@ -224,6 +227,7 @@ mod tests {
             Command::Report(args) => &args.workspace,
             Command::Serve(args) => &args.workspace,
             Command::Bench(args) => &args.iteration,
+            Command::Calibrate(args) => &args.iteration,
             Command::Check(args) => &args.paths[0],
             Command::Grade(args) => &args.paths[0],
             other => unreachable!("{other:?}"),

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod benchmark;
+pub mod calibration;
 pub mod check;
 pub mod comparison;
 pub mod estimate;

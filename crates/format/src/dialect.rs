@@ -2,12 +2,13 @@
 //!
 //! Three families share the file name `evals.json` with different shapes, so the shape decides and never a flag: a
 //! `cases` array is `cases`; an array, or an `evals` array whose items all have `should_trigger`, is `trigger`; an
-//! `evals` array whose items have none is `evals`. Items of both sorts are an error that names them.
+//! `evals` array whose items have none is `evals`, and so is an array of items with `prompt` or one under `test_cases`.
+//! Items of both sorts are an error that names them.
 
 use std::fmt;
 
 use crate::check::most_similar;
-use crate::json::{Node, Value};
+use crate::json::{Member, Node, Value};
 use crate::problem::{At, MeaningIssue, Report};
 use crate::read::{self, ReadError};
 
@@ -66,15 +67,38 @@ pub(crate) fn detect(root: &At<'_>, report: &mut Report<'_>) -> Option<Dialect> 
 
 /// The dialect that a file is most likely meant to have.
 pub(crate) fn guess(root: &Node<'_>) -> Option<Dialect> {
+    if is_bare_suite(root) {
+        return Some(Dialect::Evals);
+    }
     if matches!(root.value, Value::Array(_)) {
         return Some(Dialect::Trigger);
     }
     if root.has("cases") {
         return Some(Dialect::Cases);
     }
+    if has_test_cases(root) {
+        return Some(Dialect::Evals);
+    }
     let items = root.get("evals")?.items();
     let labelled = items.iter().filter(|item| item.has("should_trigger")).count();
     Some(if labelled > 0 && labelled * 2 > items.len() { Dialect::Trigger } else { Dialect::Evals })
+}
+
+/// Whether a file is a list of evals: items with a `prompt`, and none that belongs to a trigger set or a history.
+pub(crate) fn is_bare_suite(root: &Node<'_>) -> bool {
+    let items = root.items();
+    items.iter().any(|item| item.has("prompt"))
+        && !items
+            .iter()
+            .any(|item| ["should_trigger", "query", "round"].iter().any(|key| item.has(key)))
+}
+
+/// Whether a file has its evals under `test_cases`.
+pub(crate) fn has_test_cases(root: &Node<'_>) -> bool {
+    let is_list = root
+        .get("test_cases")
+        .is_some_and(|list| list.items().iter().any(|item| item.has("prompt")));
+    is_list && !root.has("evals") && !root.has("cases")
 }
 
 /// Reports the items that differ from most of the others in having `should_trigger`; says whether there are any.
@@ -96,18 +120,48 @@ pub(crate) fn check_mixed(evals: &At<'_>, report: &mut Report<'_>) -> bool {
 
 fn unknown(root: &Node<'_>) -> MeaningIssue {
     let found = match &root.value {
-        Value::Object(members) if members.is_empty() => "an empty object",
-        Value::Object(_) => "an object with neither",
-        Value::Array(_) => "an array",
-        Value::String(_) => "a string",
-        Value::Number(_) => "a number",
-        Value::Bool(_) => "a boolean",
-        Value::Null => "null",
+        Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
+        Value::Object(members) => {
+            let keys: Vec<String> = members.iter().take(MOST_KEYS).map(shown).collect();
+            let more = if members.len() > MOST_KEYS { " and more" } else { "" };
+            format!("an object with {}{more}", keys.join(", "))
+        }
+        Value::Array(_) => "an array".to_owned(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Number(_) => "a number".to_owned(),
+        Value::Bool(_) => "a boolean".to_owned(),
+        Value::Null => "null".to_owned(),
     };
+    let lists = || root.members().iter().filter(|member| !member.value.items().is_empty());
+    let is_cases =
+        |member: &&Member<'_>| member.value.items().iter().any(|item| item.has("prompt"));
     let mut keys = root.members().iter().map(|member| member.key.as_ref());
-    let similar =
-        keys.find(|key| most_similar(key, ["cases", "evals"]).is_some()).map(str::to_owned);
-    MeaningIssue::UnknownDialect { found: found.to_owned(), similar }
+    let remedy = if let Some(list) = lists().find(is_cases) {
+        format!("; rename `{}` to `evals`", list.key)
+    } else if let Some(key) = keys.find(|key| most_similar(key, ["cases", "evals"]).is_some()) {
+        format!("; is `{key}` a misspelling?")
+    } else if let Some(list) = lists().find(|member| !member.value.items()[0].members().is_empty())
+    {
+        format!(
+            "; rename `{}` to `evals`, and give each item a `prompt` and `expectations`",
+            list.key
+        )
+    } else {
+        String::new()
+    };
+    MeaningIssue::UnknownDialect { found, remedy }
+}
+
+/// How many keys of a file are named.
+const MOST_KEYS: usize = 8;
+
+/// A key, with the keys of its items where it has some.
+fn shown(member: &Member<'_>) -> String {
+    let Some(item) = member.value.items().first().filter(|item| !item.members().is_empty()) else {
+        return format!("`{}`", member.key);
+    };
+    let keys = item.members().iter().take(MOST_KEYS).map(|inner| format!("`{}`", inner.key));
+    format!("`{}` (items with {})", member.key, keys.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -129,6 +183,10 @@ mod tests {
             (r#"{"evals": [{"id": 1, "prompt": "a"}]}"#, Dialect::Evals),
             (r#"{"evals": []}"#, Dialect::Evals),
             (r#"{"evals": 3}"#, Dialect::Evals),
+            (r#"[{"prompt": "a", "expect": ["b"]}]"#, Dialect::Evals),
+            (r#"[{"prompt": "a"}, {"prompt": "b", "should_trigger": true}]"#, Dialect::Trigger),
+            (r#"[{"query": "a"}]"#, Dialect::Trigger),
+            (r#"{"test_cases": [{"prompt": "a"}]}"#, Dialect::Evals),
         ] {
             assert_eq!(detected(text), Ok(dialect), "{text}");
         }
@@ -158,8 +216,19 @@ mod tests {
         assert_eq!(
             detected(r#"{"case": []}"#).unwrap_err(),
             "1:1: $: expected an array of queries, or an object with a `cases` or an `evals` array, \
-             found an object with neither; is `case` a misspelling?"
+             found an object with `case`; is `case` a misspelling?"
         );
+        assert!(
+            detected(r#"{"name": "x", "test_cases": [{"input": "a", "expected": "b"}]}"#)
+                .unwrap_err()
+                .ends_with(
+                    "found an object with `name`, `test_cases` (items with `input`, `expected`); \
+                     rename `test_cases` to `evals`, and give each item a `prompt` and `expectations`"
+                )
+        );
+        assert!(detected(r#"{"scenarios": [{"prompt": "a"}]}"#).unwrap_err().ends_with(
+            "found an object with `scenarios` (items with `prompt`); rename `scenarios` to `evals`"
+        ));
         assert!(detected("true").unwrap_err().ends_with("found a boolean"));
     }
 }

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::check;
-use crate::json::{Document, from_value, parse};
+use crate::evals::{EvalsSuite, foreign};
+use crate::json::{Document, Node, from_value, parse};
 use crate::kind::Kind;
 use crate::problem::{At, ExpectedKind, Issue, MeaningIssue, Problems, Report};
 
@@ -69,17 +70,54 @@ pub(crate) fn read_document_with<T>(
     make: impl FnOnce(&Value) -> Result<T, serde_json::Error>,
     report: &mut Report<'_>,
 ) -> Option<T> {
-    check_document(kind, document, report);
+    let make = |written: &Node<'_>, _: Option<&Node<'_>>| make(&written.to_value());
+    read_trees(kind, document, make, report)
+}
+
+/// A suite of evals as it is written, and as it is graded when that is something else.
+pub(crate) fn read_evals(
+    document: &Document<'_>,
+    report: &mut Report<'_>,
+) -> Option<(EvalsSuite, Option<EvalsSuite>)> {
+    let make = |written: &Node<'_>, graded: Option<&Node<'_>>| {
+        let graded = graded.map(|graded| from_value(&graded.to_value())).transpose()?;
+        Ok((from_value(&written.to_value())?, graded))
+    };
+    read_trees(Kind::EvalsSuite, document, make, report)
+}
+
+/// A suite of another tool is checked in our form, and so is the one that is graded. What is written back is its author's.
+fn read_trees<T>(
+    kind: Kind,
+    document: &Document<'_>,
+    make: impl FnOnce(&Node<'_>, Option<&Node<'_>>) -> Result<T, serde_json::Error>,
+    report: &mut Report<'_>,
+) -> Option<T> {
+    let translated = translate(kind, &document.root);
+    let graded = translated.as_ref().unwrap_or(&document.root);
+    check_document(kind, &At::root(graded), report);
+    if kind == Kind::EvalsSuite {
+        foreign::check(&At::root(&document.root), report);
+    }
+    if translated.is_some() {
+        report.relocate(&document.root);
+    }
     if report.errors() > 0 {
         return None;
     }
-    match make(&document.root.to_value()) {
+    let wrapped = translated.as_ref().and_then(|_| foreign::wrapped(&document.root));
+    match make(wrapped.as_ref().unwrap_or(&document.root), translated.as_ref()) {
         Ok(value) => Some(value),
         Err(error) => {
-            report.add(&At::root(&document.root), Issue::Unreadable(error.to_string()));
+            report.add(&At::root(graded), Issue::Unreadable(error.to_string()));
             None
         }
     }
+}
+
+/// A suite of another tool in our form.
+fn translate<'t>(kind: Kind, root: &Node<'t>) -> Option<Node<'t>> {
+    (kind == Kind::EvalsSuite).then(|| foreign::translate(root)).flatten()
 }
 
 /// Parses a file, or reports why it cannot be parsed.
@@ -99,18 +137,17 @@ pub(crate) fn parse_into<'t>(bytes: &'t [u8], report: &mut Report<'_>) -> Option
 }
 
 /// Checks shape and meaning.
-fn check_document(kind: Kind, document: &Document<'_>, report: &mut Report<'_>) {
-    let root = At::root(&document.root);
+fn check_document(kind: Kind, root: &At<'_>, report: &mut Report<'_>) {
     let mut branch = report.branch();
-    check::check(kind.compiled(), &root, &mut branch);
+    check::check(kind.compiled(), root, &mut branch);
     if branch.errors() > 0
-        && let Some(other) = sound_other(kind, &root, report)
+        && let Some(other) = sound_other(kind, root, report)
     {
         let issue = MeaningIssue::OtherKind { found: other, expected: ExpectedKind::One(kind) };
-        return report.add(&root, issue);
+        return report.add(root, issue);
     }
     report.absorb(branch);
-    (kind.entry().meaning)(&root, report);
+    (kind.entry().meaning)(root, report);
 }
 
 /// The other kind that a file is, when it is one without any error: then it has been taken for the wrong one, and a
@@ -118,6 +155,8 @@ fn check_document(kind: Kind, document: &Document<'_>, report: &mut Report<'_>) 
 fn sound_other(kind: Kind, root: &At<'_>, report: &Report<'_>) -> Option<Kind> {
     let other = Kind::detect(root.node()).filter(|&other| other != kind)?;
     let mut branch = report.branch();
-    check::check(other.compiled(), root, &mut branch);
+    let translated = translate(other, root.node());
+    let root = translated.as_ref().map_or(*root, At::root);
+    check::check(other.compiled(), &root, &mut branch);
     (branch.errors() == 0).then_some(other)
 }

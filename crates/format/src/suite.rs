@@ -2,7 +2,7 @@
 //!
 //! Whatever plans, runs and judges cases works with [`Suite`] and [`Case`] and does not know how they were written
 //! down. A suite keeps the file that it was read from and shows it through accessors, so that writing it back loses
-//! nothing, by construction.
+//! nothing, by construction. One of another tool is shown in our form ([`crate::evals::translate`]).
 
 use std::borrow::Cow;
 
@@ -22,6 +22,8 @@ use crate::write::{self, WriteError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     file: SuiteFile,
+    /// The file as it was written, where it is graded in another form.
+    written: Option<EvalsSuite>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,12 +69,20 @@ impl Suite {
         let suite = read::parse_into(bytes, &mut report).and_then(|document| {
             let root = At::root(&document.root);
             // Items of both sorts are an error that its rules report, beside everything else.
-            if dialect::guess(root.node()) == Some(Dialect::Evals) {
-                return read::read_document(&document, &mut report).map(SuiteFile::Evals);
-            }
-            match dialect::detect(&root, &mut report)? {
-                Dialect::Cases => read::read_document(&document, &mut report).map(SuiteFile::Cases),
-                Dialect::Evals => read::read_document(&document, &mut report).map(SuiteFile::Evals),
+            let dialect = match dialect::guess(root.node()) {
+                Some(Dialect::Evals) => Dialect::Evals,
+                _ => dialect::detect(&root, &mut report)?,
+            };
+            match dialect {
+                Dialect::Cases => {
+                    read::read_document::<CasesSuite>(&document, &mut report).map(Self::from)
+                }
+                Dialect::Evals => read::read_evals(&document, &mut report).map(|read| match read {
+                    (written, Some(graded)) => {
+                        Self { file: SuiteFile::Evals(graded), written: Some(written) }
+                    }
+                    (written, None) => Self::from(written),
+                }),
                 Dialect::Trigger => {
                     let (found, expected) = (Kind::TriggerSet, ExpectedKind::Suite);
                     report.add(&root, MeaningIssue::OtherKind { found, expected });
@@ -80,7 +90,7 @@ impl Suite {
                 }
             }
         });
-        read::finish(suite.map(|file| Self { file }), report)
+        read::finish(suite, report)
     }
 
     /// The dialect that the suite is written in.
@@ -145,24 +155,34 @@ impl Suite {
         })
     }
 
+    /// The same with nothing but what a judge decides.
+    #[must_use]
+    pub fn without_checks(&self) -> Self {
+        let mut suite = self.clone();
+        if let SuiteFile::Evals(suite) = &mut suite.file {
+            suite.evals.iter_mut().for_each(|eval| eval.structural_expectations = None);
+        }
+        suite
+    }
+
     /// The text of the suite in its own dialect, nothing lost.
     pub fn to_json(&self) -> Result<String, WriteError> {
-        match &self.file {
-            SuiteFile::Cases(suite) => write::to_text(suite),
-            SuiteFile::Evals(suite) => write::to_text(suite),
+        match (&self.written, &self.file) {
+            (Some(suite), _) | (None, SuiteFile::Evals(suite)) => write::to_text(suite),
+            (None, SuiteFile::Cases(suite)) => write::to_text(suite),
         }
     }
 }
 
 impl From<CasesSuite> for Suite {
     fn from(suite: CasesSuite) -> Self {
-        Self { file: SuiteFile::Cases(suite) }
+        Self { file: SuiteFile::Cases(suite), written: None }
     }
 }
 
 impl From<EvalsSuite> for Suite {
     fn from(suite: EvalsSuite) -> Self {
-        Self { file: SuiteFile::Evals(suite) }
+        Self { file: SuiteFile::Evals(suite), written: None }
     }
 }
 

@@ -67,10 +67,10 @@ pub(crate) async fn put(
         answer = model.answer(request) => answer,
     };
     let (attempts, cost) = match &answer {
-        Ok(response) => (response.attempts.len(), response.cost_usd),
-        Err(failure) => (failure.attempts.len(), cost_of(failure)),
+        Ok(response) => (response.attempts.len().max(1) as u64, response.cost_usd),
+        Err(failure) => (failure.calls(), cost_of(failure)),
     };
-    budget.made_model_calls(1, attempts.max(1) as u64, cost);
+    budget.made_model_calls(1, attempts, cost);
     Ok(answer)
 }
 
@@ -96,6 +96,7 @@ fn is_turned_away(error: &ModelError) -> bool {
         | E::Connection { .. }
         | E::NoProgram { .. }
         | E::Setting { .. }
+        | E::Down { .. }
         | E::NothingFound { .. }
         | E::ReplayMissing(_)
         | E::Cassette { .. } => true,

@@ -1,7 +1,7 @@
 //! Everything that happens while agents and models run.
 //!
 //! [`agent`] turns what an agent prints into a transcript, [`process`] runs its program and leaves nothing behind,
-//! [`outputs`] finds what it made, [`pool`] decides how many run at once and what is tried again. [`model`] asks models for
+//! [`outputs`] finds what it made, [`pool`] decides how many run at once and what is tried again, [`preflight`] says what is missing before anything is paid. [`model`] asks models for
 //! answers that can be trusted, [`grade`] has runs judged by them, and [`cassette`] records and replays what agents and models said. This crate is the only
 //! one that may be asynchronous.
 
@@ -14,10 +14,12 @@ pub mod check;
 pub mod compare;
 pub mod doctor;
 pub mod grade;
+mod inputs;
 pub mod iteration;
 pub mod model;
 pub mod outputs;
 pub mod pool;
+pub mod preflight;
 pub mod probe;
 pub mod process;
 pub mod route;

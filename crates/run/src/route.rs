@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillgauge_core::route::{self, RouteQuery, RouteSkill, Settings, Take};
-use skillgauge_core::trigger::{Answer, Observation};
+use skillgauge_core::trigger::listing::ListingRule;
+use skillgauge_core::trigger::{Answer, Observation, notes, wrong_runs};
 use skillgauge_format::transcript::{Outcome, names_skill};
 use skillgauge_format::trigger::{RouteBasis, RouteControl, RouteReport};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{StopCondition, TaskSkill};
 use crate::probe::{
-    Batch, Installed, Journal, ProbeError, ProbeEvent, ProbeResult, ProbeSpec, Prober, Probing,
-    Resume, control, listed,
+    Batch, BatchResult, Installed, Journal, ProbeError, ProbeEvent, ProbeResult, ProbeSpec, Prober,
+    Probing, Resume, SituatedQuery, Surroundings, control, listed,
 };
 
 /// What is routed between, and how.
@@ -59,12 +60,19 @@ pub async fn route(
     if skills.is_empty() {
         return Err(ProbeError::NothingMeasured { outcomes: "there is no skill".to_owned() });
     }
-    let listed = listed(skills.iter())?;
-    let installed =
-        Installed::new(prober, &routing.probing, skills.clone(), &listed, cancel, on_event).await?;
+    let around = queries.iter().map(|query| {
+        let folder = skills.get(query.owner).unwrap_or(&skills[0]).folder.as_path();
+        Surroundings::find(&query.text, query.situation.as_ref(), folder)
+    });
+    let around = around.collect::<Result<Vec<_>, _>>()?;
+    let texts: Vec<SituatedQuery<'_>> = (queries.iter().zip(&around))
+        .map(|(query, around)| SituatedQuery { text: &query.text, around })
+        .collect();
+    let listed = listed(skills.iter(), &ListingRule::claude_code())?;
+    let (probing, own) = (&routing.probing, skills.clone());
+    let installed = Installed::new(prober, probing, own, &listed, &texts, cancel, on_event).await?;
     let names: Vec<String> = skills.iter().map(|skill| skill.name.clone()).collect();
     let specs: Vec<ProbeSpec> = names.iter().map(|name| installed.control(name)).collect();
-    let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
     let stop = StopCondition::AfterLoadsOf(names.clone());
     let asked = installed.specs(&texts, 1..routing.runs.saturating_add(1), &stop);
     let journal = routing.journal.as_deref();
@@ -98,13 +106,14 @@ pub async fn route(
     }
     let total = asked.len();
     let batch = Batch { specs: asked, journal: journal.as_ref(), ..Batch::default() };
-    let results = prober.run(batch, cancel, on_event).await?;
+    let BatchResult { results, stopped, .. } = prober.carry_out(batch, cancel, on_event).await?;
     let measured = results.iter().flatten().count();
     let mut report = assemble(routing, &queries, &results);
     report.controls = controls;
     if measured < total {
         report.partial = Some(true);
-        report.warnings.push(format!("{} of {total} probes were not made", total - measured));
+        let why = stopped.map(|halt| format!(": {halt}")).unwrap_or_default();
+        report.warnings.push(format!("{} of {total} probes were not made{why}", total - measured));
     }
     Ok(Routed { report, broken: None })
 }
@@ -133,7 +142,19 @@ fn assemble(
         runs: u64::from(routing.runs),
         basis: RouteBasis::Measured,
     };
-    route::report(&routing.skills, queries, &takes, settings)
+    let mut report = route::report(&routing.skills, queries, &takes, settings);
+    report.warnings.extend(notes(results.iter().flatten().map(|result| &result.observation)));
+    for (place, (told, query)) in report.results.iter_mut().zip(queries).enumerate() {
+        let own = results.iter().skip(place).step_by(queries.len()).flatten();
+        let seen: Vec<&Observation> = own.map(|result| &result.observation).collect();
+        let limited = |it: &&&Observation| it.is_turn_limited() && it.loaded.is_empty();
+        told.turn_limited = seen.iter().filter(limited).count() as u64;
+        told.wrong_runs = wrong_runs(seen, |seen| match taken(seen, &names) {
+            Take::Loaded(loaded) => Some(route::is_right(query, &loaded)),
+            Take::Error => None,
+        });
+    }
+    report
 }
 
 /// The skills that were loaded; none only when the probe could have loaded each of them.

@@ -15,8 +15,8 @@ use skillgauge_run::cassette::Cassette;
 use skillgauge_run::model::{Access, Environment};
 use skillgauge_run::outputs::CollectLimits;
 use skillgauge_run::probe::{
-    Batch, EarlyStop, Measurement, ProbeSpec, Prober, ProberSettings, Probing, RequestSource,
-    Resume, measure,
+    Batch, EarlyStop, ListingSource, Measurement, ProbeSpec, Prober, ProberSettings, Probing,
+    RequestSource, Resume, measure,
 };
 use skillgauge_run::process::Guard;
 use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
@@ -114,6 +114,10 @@ impl Stage {
             folder: self.place.path().to_owned(),
             cassette: Arc::new(Cassette::off()),
             collect: CollectLimits::default(),
+            services: skillgauge_run::pool::Services::new(
+                skillgauge_run::pool::BreakerRules::never(),
+                |_| {},
+            ),
         });
         let access = Access {
             environment: self.environment(),
@@ -202,6 +206,7 @@ impl Stage {
             early_stop,
             journal: None,
             kept: Resume::Nothing,
+            listing: ListingSource::Modelled,
         };
         let prober = self.prober()?;
         let (measured, cost) = self.timed(0, async {

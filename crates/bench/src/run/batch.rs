@@ -14,7 +14,7 @@ use skillgauge_format::transcript::Outcome;
 use skillgauge_run::agent::{AgentTask, Attempt, Executor, ExecutorSettings, Registry, TaskInput};
 use skillgauge_run::cassette::Cassette;
 use skillgauge_run::outputs::CollectLimits;
-use skillgauge_run::pool::{Pool, Problem, RetryRules, Work, run_all};
+use skillgauge_run::pool::{Asked, Pool, Problem, RetryRules, Services, Work, run_all};
 use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
 
@@ -75,10 +75,11 @@ async fn carry_out_all(batch: &Batch) -> Result<Carried> {
         folder: batch.outputs.clone(),
         cassette: Arc::new(Cassette::off()),
         collect: CollectLimits::default(),
+        services: Services::default(),
     });
     let agent = format!("command:{}", batch.agent.display());
     let work = Arc::new(Run { executor, agent, outputs: batch.outputs.clone() });
-    let (pool, cancel) = (Pool::new(batch.jobs), CancellationToken::new());
+    let (pool, cancel) = (Pool::new(batch.jobs, work.executor.breaker()), CancellationToken::new());
     let rules = RetryRules::for_runs();
     let mut results = run_all(work, batch.folders.clone(), &pool, rules, 42, &cancel);
     let mut runs = Vec::new();
@@ -124,5 +125,9 @@ impl Work for Run {
             .as_ref()
             .err()
             .map(|_| Problem::new(skillgauge_format::transcript::Reason::BadRequest))
+    }
+
+    fn asked(&self, _: &Result<Timed>) -> Asked {
+        Asked::No
     }
 }

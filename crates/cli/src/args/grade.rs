@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use skillgauge_run::agent::adapter::ADAPTERS;
 
-use super::{BudgetArgs, TapeArgs};
+use super::{BudgetArgs, PlainFormat, TapeArgs};
 
 /// Have stored runs graded by a judge, or any transcript
 ///
@@ -28,6 +28,10 @@ pub struct GradeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99))]
     pub judge_votes: Option<u32>,
 
+    /// How many tokens the judge can read and write in all; it's shown less of each run to fit [default: 60 kB of transcript and 60 kB of outputs]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1024..))]
+    pub judge_context: Option<u32>,
+
     /// The suite; if absent, the one that the iteration kept
     #[arg(long, value_name = "FILE", conflicts_with = "transcript")]
     pub evals: Option<PathBuf>,
@@ -35,6 +39,28 @@ pub struct GradeArgs {
     /// The skill; if absent, the one that the iteration names
     #[arg(long, value_name = "DIR", conflicts_with = "transcript")]
     pub skill: Option<PathBuf>,
+
+    /// Show whether the judge can tell at all, without labels: it judges the reference answers of the skill's suite, empty
+    /// answers, and answers of other cases. A reference answer is what --reference has for the
+    /// case, or else its `expected_output`. Exits with 1 when the judge can't tell a right answer from an empty one
+    #[arg(long, conflicts_with_all = ["transcript", "force"], help_heading = "Self-test")]
+    pub self_test: bool,
+
+    /// Reference answers: `DIR/<case id>/` holds the files of a right answer, as for `lint-evals` [default: evals/reference of
+    /// the skill]
+    #[arg(long, value_name = "DIR", requires = "self_test", help_heading = "Self-test")]
+    pub reference: Option<PathBuf>,
+
+    /// How the result of --self-test is written
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t,
+        requires = "self_test",
+        help_heading = "Self-test"
+    )]
+    pub format: PlainFormat,
 
     /// Grade runs again that have a grading
     #[arg(long, conflicts_with = "transcript")]

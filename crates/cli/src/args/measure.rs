@@ -24,7 +24,7 @@ pub struct BudgetArgs {
     /// How many agents or models work at once, at most
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Budget")]
     pub jobs: Option<u32>,
-    /// Stop when so many US dollars are spent; what was measured is kept
+    /// Stop when this command has spent so many US dollars; what was measured is kept, and a resume counts from 0
     #[arg(
         long,
         visible_alias = "budget",
@@ -33,7 +33,7 @@ pub struct BudgetArgs {
         help_heading = "Budget"
     )]
     pub max_cost: Option<f64>,
-    /// Stop after so many calls of agents and models; what was measured is kept
+    /// Stop after so many calls of agents and models; what was measured is kept, and a resume counts from 0
     #[arg(long, value_name = "N", help_heading = "Budget")]
     pub max_calls: Option<u64>,
 }

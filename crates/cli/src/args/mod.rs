@@ -1,6 +1,7 @@
 //! What can be typed: clap types only, one file for each command.
 
 mod bench;
+mod calibrate;
 mod check;
 mod compare;
 mod demo;
@@ -28,6 +29,7 @@ mod validate;
 mod version;
 
 pub use bench::BenchArgs;
+pub use calibrate::CalibrateArgs;
 pub use check::CheckArgs;
 pub use compare::{AnalyzeArgs, CompareArgs, PairArgs};
 pub use demo::DemoArgs;
@@ -44,7 +46,7 @@ pub use lint_evals::{LintEvalsArgs, LintFormat};
 pub(crate) use measure::duration;
 pub use measure::{AgentArgs, BudgetArgs, TapeArgs};
 pub use merge::MergeArgs;
-pub use outcome::OutcomeArgs;
+pub use outcome::{JudgeGateArg, OutcomeArgs};
 pub(crate) use output::write_file;
 pub use output::{Format, OutputArgs, PageFormat, PlainFormat};
 pub use package::PackageArgs;
@@ -107,6 +109,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     Check(CheckArgs),
     Grade(GradeArgs),
+    Calibrate(CalibrateArgs),
     Bench(BenchArgs),
     Tune(TuneArgs),
     Compare(CompareArgs),
@@ -140,7 +143,7 @@ pub struct CompletionsArgs {
 /// How `--help` groups the commands.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Look", &["validate", "lint-evals", "explain"]),
-    ("Measure", &["trigger", "route", "run", "check", "grade", "bench"]),
+    ("Measure", &["trigger", "route", "run", "check", "grade", "calibrate", "bench"]),
     ("Improve", &["tune", "compare", "analyze", "improve"]),
     ("Keep", &["init", "snapshot", "history", "restore", "package"]),
     ("See", &["report", "serve", "transcript"]),

@@ -1,4 +1,4 @@
-//! What decides: the primary outcome and the margin.
+//! What decides: the primary outcome, the margin, and which judges may.
 
 use skillgauge_format::evals::PrimaryOutcome;
 
@@ -12,6 +12,19 @@ pub struct OutcomeArgs {
     /// A difference below this share of the outcome's scale doesn't matter; 0.1, which is 10 points, if absent
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub margin: Option<f64>,
+    /// Which judges may decide about the exit code: any, or only one that was measured on this suite (`skillgauge calibrate`)
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub judge_gate: Option<JudgeGateArg>,
+}
+
+/// Which judges may decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JudgeGateArg {
+    /// Every judge
+    Any,
+    /// One that at least 20 verdicts of people show to know more than a coin, with this prompt and on this suite
+    Calibrated,
 }
 
 fn margin(text: &str) -> Result<f64, String> {

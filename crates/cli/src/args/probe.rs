@@ -32,9 +32,20 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=20), help_heading = "Probes")]
     pub retries: u32,
 
+    /// End a probe after so many answers of the model [default: no limit]
+    ///
+    /// A run that the limit ends did not trigger within so many turns. Agents without such a limit are refused before
+    /// anything is paid. `skillgauge trigger --calibrate` measures what a limit would miss and save.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Probes")]
+    pub max_turns: Option<u32>,
+
     /// Measure everything again, also what an earlier call measured
     #[arg(long, help_heading = "Probes")]
     pub fresh: bool,
+
+    /// Ask probes again that failed in 3 earlier calls; without it they are left alone
+    #[arg(long, conflicts_with = "fresh", help_heading = "Probes")]
+    pub retry_failed: bool,
 
     /// Agent.
     #[command(flatten)]

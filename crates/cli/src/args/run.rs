@@ -19,6 +19,7 @@ use super::output::OutputArgs;
 /// Exits with 1 when a case fails in most of its runs with the skill, or when the skill makes things worse; with 3 when
 /// runs are missing or could not be graded.
 #[derive(Clone, Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag on the command line")]
 pub struct RunArgs {
     /// The skill
     #[arg(default_value = ".")]
@@ -52,6 +53,9 @@ pub struct RunArgs {
     /// How often the judge is asked; the majority decides
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99))]
     pub judge_votes: Option<u32>,
+    /// How many tokens the judge can read and write in all; it's shown less of each run to fit [default: 60 kB of transcript and 60 kB of outputs]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1024..))]
+    pub judge_context: Option<u32>,
     /// How often a run is tried again that a service or this machine kept from its result
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub retries: u32,
@@ -61,6 +65,9 @@ pub struct RunArgs {
     /// Begin a new iteration although the newest one is unfinished
     #[arg(long, conflicts_with = "resume")]
     pub fresh: bool,
+    /// Run again what failed in 3 earlier calls of the iteration; without it such runs are left alone
+    #[arg(long, conflicts_with = "fresh")]
+    pub retry_failed: bool,
     /// Show what would be run, and stop
     #[arg(long)]
     pub dry_run: bool,
@@ -143,9 +150,12 @@ impl RunArgs {
             baseline_from: None,
             judge: run.judge.map(str::to_owned),
             judge_votes: run.judge_votes,
+            judge_context: None,
             retries: run.retries,
             resume: false,
             fresh: false,
+            // Commands that measure versions have no flag for it, and a version must be measured.
+            retry_failed: true,
             dry_run: false,
             shard: None,
             seed: run.seed,

@@ -39,8 +39,8 @@ pub struct TriggerArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub crowd: u32,
 
-    /// Probe both ways and tell how well they agree
-    #[arg(long)]
+    /// Probe both ways and tell how well they agree, and what `--max-turns` would miss and save
+    #[arg(long, conflicts_with = "max_turns")]
     pub calibrate: bool,
 
     /// Stop asking a query when its verdict cannot change any more

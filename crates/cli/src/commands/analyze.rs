@@ -41,7 +41,7 @@ pub(crate) fn run(args: &AnalyzeArgs, printer: &Printer) -> Outcome {
         printer.say("analysed before; `--again` asks again");
     }
     args.output.write(printer, |format| match format {
-        PlainFormat::Text => Ok(text(&analysis)),
+        PlainFormat::Text => Ok(text(&analysis, &headline(&comparisons, versions))),
         PlainFormat::Json => write::to_text(&analysis).or_bug(),
     })?;
     Ok(ExitCode::Success)
@@ -143,8 +143,19 @@ pub(super) fn unblinded(stored: &StoredComparison) -> ComparedCase {
     }
 }
 
-fn text(analysis: &Analysis) -> String {
-    let mut out = format!("{} won against {}\n", analysis.winner_version, analysis.loser_version);
+/// Who won; the file has to name a winner also where the comparisons name none.
+fn headline(comparisons: &ComparisonStore, versions: [VersionNumber; 2]) -> String {
+    let all = comparisons.all();
+    let pairs = all.iter().map(|stored| (&stored.files.comparison, &stored.files.key));
+    let overall = overall(versions, pairs);
+    match standing(&overall) {
+        (winner, loser, Standing::Won) => format!("{winner} won against {loser}"),
+        (one, other, Standing::Tied) => format!("neither {one} nor {other} won"),
+    }
+}
+
+fn text(analysis: &Analysis, headline: &str) -> String {
+    let mut out = format!("{headline}\n");
     if let Some(version) = &analysis.analyzed_version {
         // Writing to a string does not fail.
         let _ = writeln!(out, "the suggestions are about {version}");

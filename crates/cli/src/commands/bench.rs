@@ -5,11 +5,12 @@ use std::path::Path;
 use skillgauge_core::benchmark::{self, Aggregate, Answer, Settings};
 use skillgauge_core::text::ending;
 use skillgauge_core::workspace::{Iteration, Workspace, WorkspaceLock};
+use skillgauge_core::{calibration, iteration};
 
 use super::Outcome;
 use crate::args::{BenchArgs, OutcomeArgs, RunFormat};
-use crate::error::CommandError;
-use crate::{ExitCode, Printer, keep};
+use crate::error::{CommandError, Explain as _};
+use crate::{ExitCode, Printer, judge, keep, project};
 
 pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     let settings = Settings {
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     };
     let _lock = lock(&args.iteration)?;
     refuse_missing_outcome(args, &settings)?;
+    refuse_unmeasured_judge(args)?;
     keep_choice(&args.iteration, &args.outcome)?;
     let (aggregate, written) = benchmark::write(&args.iteration, &settings)?;
     args.output.write(printer, |format| shown(&aggregate, format, printer))?;
@@ -69,6 +71,17 @@ fn refuse_missing_outcome(args: &BenchArgs, settings: &Settings) -> Result<(), C
         format!("no run of this iteration has the outcome {outcome}"),
         "leave --primary out, or choose an outcome that its gradings have",
     ))
+}
+
+/// With `--judge-gate calibrated`: a judge that nobody measured decides nothing.
+fn refuse_unmeasured_judge(args: &BenchArgs) -> Result<(), CommandError> {
+    let folder = std::env::current_dir().or_hint("go to a folder that is there")?;
+    if !project::settings(&folder)?.is_gated(args.outcome.judge_gate) {
+        return Ok(());
+    }
+    let found = iteration::Iteration::read(&benchmark::find_iteration(&args.iteration)?)
+        .or_hint("check the path and the permissions")?;
+    calibration::check_iteration(&found).map_err(|refusal| judge::refused(&refusal))
 }
 
 /// Writes what decides into the record of an iteration of ours, so that report, viewer and history say the same. Other

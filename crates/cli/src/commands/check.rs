@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skillgauge_core::check::{CheckTarget, compile_suite};
-use skillgauge_core::suite_lint::{Examination, examine};
+use skillgauge_core::suite_lint::{Examination, Purpose, examine};
 use skillgauge_core::text::chain;
 use skillgauge_core::workspace::{Iteration, RunDir, Workspace, WorkspaceLock};
 use skillgauge_format::Suite;
@@ -142,8 +142,13 @@ fn prepare(folder: &Path, args: &CheckArgs) -> Result<(Subject, PathBuf), Comman
 fn read_suite(file: &Path) -> Result<Suite, CommandError> {
     let text = fs_err::read(file).or_hint("name the suite with --evals")?;
     // The inputs are only compared with, and may be gone by now.
-    let request =
-        Examination { text: &text, skill: None, workspace: None, is_wanted: &|_: &str| true };
+    let request = Examination {
+        text: &text,
+        skill: None,
+        workspace: None,
+        is_wanted: &|_: &str| true,
+        purpose: Purpose::Looking,
+    };
     suite::usable(file, examine(&request))
 }
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use skillgauge_core::estimate::{Described, Settings, estimate, render_text};
 use skillgauge_core::skill::Skill;
 use skillgauge_core::skill::discover::{self, Ignore};
+use skillgauge_core::text::counted;
 use skillgauge_format::trigger::{TriggerItem, TriggerSet};
 use skillgauge_format::write;
 
 use super::Outcome;
-use super::probing::{Subject, read_set};
+use super::probing::{Subject, Undescribed, read_set};
 use crate::args::{TriggerArgs, TriggerFormat};
 use crate::error::{CommandError, Explain as _};
 use crate::{ExitCode, Printer};
@@ -18,20 +19,32 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let is_measure = args.calibrate
         || args.early_stop
         || args.crowd > 0
+        || args.probe.max_turns.is_some()
         || args.output.has(TriggerFormat::Junit)
         || args.output.has(TriggerFormat::Github);
     if is_measure {
         return Err(CommandError::usage(
-            "an estimate is no measurement: --calibrate, --early-stop, --crowd, junit and github do not go with it",
+            "an estimate is no measurement: --calibrate, --early-stop, --crowd, --max-turns, junit and github do not go with it",
             "measure with `--via agent` or `--via api`, or take the estimate as text or json",
         ));
     }
-    let subject = Subject::read(&args.skill, args.description.as_deref())?;
+    let other = args.description.as_deref();
+    let subject = Subject::read(&args.skill, other, Undescribed::Refused, printer)?;
     let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
     let skill = Described { name: subject.skill.name, description: subject.description };
     let mut neighbours = described(&args.neighbours)?;
     neighbours.retain(|neighbour| neighbour.name != skill.name);
-    let items = set.queries.iter().map(|query| TriggerItem::new(&query.text, query.should_trigger));
+    let situated = set.queries.iter().filter(|query| query.situation.is_some()).count();
+    if situated > 0 {
+        let queries = counted(situated, "query", "queries");
+        printer.say(&format!(
+            "warning: an estimate looks at words only: `files`, `turns` and `context` of {queries} are ignored"
+        ));
+    }
+    let items = set.queries.iter().map(|query| {
+        let item = TriggerItem::new(&query.text, query.should_trigger);
+        item.asked_in(query.situation.clone())
+    });
     let found =
         estimate(&skill, &neighbours, &TriggerSet::List(items.collect()), Settings::default());
     args.output.write(printer, |format| match format {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use skillgauge_core::text::counted;
 use skillgauge_core::trigger::Answer;
-use skillgauge_run::probe::ProbeEvent;
+use skillgauge_run::probe::{MAX_FAILURES, ProbeEvent};
 use skillgauge_run::tune::{Stage, TuneEvent};
 
 use crate::Printer;
@@ -47,14 +48,22 @@ impl ProbeTalk {
                 "warning: each probe sends a request of our own, not the agent's: {reason}"
             )),
             ProbeEvent::ControlStarted { .. } => self.printer.say("asking the positive control"),
-            ProbeEvent::Started { probes, resumed, journal } => {
+            ProbeEvent::Started { probes, resumed, left, journal } => {
                 if let (1.., Some(path)) = (*resumed, journal) {
                     self.printer.say(&format!(
                         "{resumed} of {probes} probes are known from {}; `--fresh` measures them again",
                         path.display()
                     ));
                 }
-                self.progress.begin(*probes, *resumed);
+                if *left > 0 {
+                    self.printer.say(&format!(
+                        "{} failed in {MAX_FAILURES} calls and {} not asked again; `--retry-failed` asks {}",
+                        counted(*left, "probe", "probes"),
+                        if *left == 1 { "is" } else { "are" },
+                        if *left == 1 { "it" } else { "them" },
+                    ));
+                }
+                self.progress.begin(*probes, resumed + left);
             }
             ProbeEvent::Ended { result, .. } => {
                 let seen = &result.observation;

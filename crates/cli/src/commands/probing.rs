@@ -4,21 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skillgauge_core::skill::{Skill, edit};
+use skillgauge_core::skill::{Document, Skill, edit};
+use skillgauge_core::suite_lint::examine_set;
 use skillgauge_core::trigger::QuerySet;
+use skillgauge_core::workspace::Workspace;
+use skillgauge_format::transcript::Reason;
 use skillgauge_run::agent::{BundledSkills, ExecuteError, TaskLimits, TaskSkill};
 use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::{ModelName, ProviderKind};
 use skillgauge_run::probe::{
-    CostForecast, EarlyStop, Journal, Measurement, ProbeError, Prober, ProberSettings, Probing,
-    RequestSource, Resume,
+    CostForecast, EarlyStop, Journal, ListingSource, Measurement, ProbeError, Prober,
+    ProberSettings, Probing, RequestSource, Resume,
 };
 
 use crate::args::{ApiRequestArg, ProbeArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
-use crate::{ExitCode, Printer};
+use crate::{ExitCode, Printer, caution, suite};
 
 /// How often a query is asked when nobody says.
 const RUNS: u64 = 3;
@@ -27,6 +30,15 @@ const TIMEOUT: Duration = Duration::from_mins(5);
 /// So many earlier probes are enough to tell what the next ones will cost.
 const EARLIER: usize = 200;
 
+/// What becomes of a skill without a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undescribed {
+    /// There is nothing to work with.
+    Refused,
+    /// Claude Code lists it with its first line; an agent that doesn't is refused when it's known.
+    FirstLine,
+}
+
 /// The skill under test with the description that is measured.
 pub(crate) struct Subject {
     pub(crate) skill: TaskSkill,
@@ -34,14 +46,33 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Reads the skill; one without a description cannot trigger.
-    pub(crate) fn read(path: &Path, other: Option<&str>) -> Result<Self, CommandError> {
+    /// Reads the skill, and says what `validate` finds.
+    pub(crate) fn read(
+        path: &Path,
+        other: Option<&str>,
+        undescribed: Undescribed,
+        printer: &Printer,
+    ) -> Result<Self, CommandError> {
+        caution::skill(path, &caution::policy(), printer)?;
         let skill = TaskSkill::read(path).or_hint("name the folder of a skill")?;
         let read = Skill::read(path);
         let own = read.document().and_then(|document| {
             document.entry("description")?.value.scalar_text().map(|text| text.trim().to_owned())
         });
-        let description = other.map(|text| text.trim().to_owned()).or(own).unwrap_or_default();
+        let mut description = other.map(|text| text.trim().to_owned()).or(own).unwrap_or_default();
+        let first = || {
+            let body = read.document().map(Document::body).unwrap_or_default();
+            body.lines().map(str::trim).find(|line| !line.is_empty())
+        };
+        if let (true, Undescribed::FirstLine, Some(first)) =
+            (description.is_empty() && other.is_none(), undescribed, first())
+        {
+            printer.say(&format!(
+                "warning: the skill `{}` has no description; an agent that lists it shows its first line: {first:?}",
+                skill.name
+            ));
+            first.clone_into(&mut description);
+        }
         if description.is_empty() {
             return Err(CommandError::usage(
                 format!("the skill `{}` has no description, so nothing can trigger it", skill.name),
@@ -79,6 +110,12 @@ impl<'p> Probes<'p> {
         let settings = &self.session.settings;
         let timeout = settings.timeout(&self.args.agent).unwrap_or(TIMEOUT);
         let (agent, model) = (settings.agent(&self.args.agent), settings.model(&self.args.agent));
+        if via != ViaArg::Agent && self.args.max_turns.is_some() {
+            return Err(CommandError::usage(
+                "`--max-turns` needs an agent: a probe without one is a single request",
+                "drop `--max-turns`, or use `--via agent`",
+            ));
+        }
         Ok(match via {
             ViaArg::Api => Probing::Api {
                 model: api_model(self.args.api_model.as_deref().or(model.as_deref()))?,
@@ -94,10 +131,28 @@ impl<'p> Probes<'p> {
                 agent,
                 // With the model of another provider the agent would have to guess.
                 model: model.filter(|model| model.parse::<ModelName>().is_err()),
-                limits: TaskLimits { timeout, ..TaskLimits::default() },
+                limits: TaskLimits {
+                    timeout,
+                    max_turns: self.args.max_turns,
+                    ..TaskLimits::default()
+                },
                 bundled_skills: BundledSkills::Off,
             },
         })
+    }
+
+    /// Says what there is to know of the agent that is asked, and refuses skills that it would never list.
+    pub(crate) fn check_agent(
+        &self,
+        via: ViaArg,
+        skills: &[TaskSkill],
+        printer: &Printer,
+    ) -> Result<(), CommandError> {
+        if via != ViaArg::Agent {
+            return Ok(());
+        }
+        let name = self.session.settings.agent(&self.args.agent);
+        caution::named_agent(&name, skills, self.session, printer)
     }
 
     pub(crate) fn measurement(
@@ -116,6 +171,7 @@ impl<'p> Probes<'p> {
             early_stop: if early_stop { EarlyStop::On } else { EarlyStop::Off },
             journal: self.journal.clone(),
             kept: self.kept(),
+            listing: ListingSource::Modelled,
         })
     }
 
@@ -127,7 +183,11 @@ impl<'p> Probes<'p> {
 
     /// Whether what an earlier call measured counts.
     pub(crate) fn kept(&self) -> Resume {
-        if self.args.fresh { Resume::Nothing } else { Resume::Earlier }
+        match (self.args.fresh, self.args.retry_failed) {
+            (true, _) => Resume::Nothing,
+            (false, true) => Resume::RetryFailed,
+            (false, false) => Resume::Earlier,
+        }
     }
 
     pub(crate) fn prober(&self) -> Arc<Prober> {
@@ -196,7 +256,28 @@ impl<'p> Probes<'p> {
             ProbeError::Execute(ExecuteError::Unknown(_)) => {
                 ("`skillgauge doctor` shows which agents can be used", ExitCode::Usage)
             }
+            ProbeError::NoTurnLimit { .. } => {
+                ("drop `--max-turns`: probes of this agent can't be limited", ExitCode::Usage)
+            }
+            ProbeError::Input { .. } | ProbeError::Situation { .. } => {
+                ("see `files` and `context` of the query in the trigger set", ExitCode::Usage)
+            }
+            ProbeError::Execute(ExecuteError::Unready(unready)) => {
+                let code = if unready.is_usage() { ExitCode::Usage } else { ExitCode::Incomplete };
+                (unready.hint(), code)
+            }
             ProbeError::Budget(over) => (over.hint(), ExitCode::Incomplete),
+            ProbeError::Down(down) => (down.hint(), ExitCode::Incomplete),
+            ProbeError::Control { result, .. }
+                if matches!(
+                    result.observation.reason,
+                    Reason::NotLoggedIn | Reason::Authentication
+                ) =>
+            {
+                let hint = "the login was refused; `skillgauge doctor` shows which one is used and how to get \
+                     another (a login that the agent keeps for itself, as with /login, is not read)";
+                (hint, ExitCode::Incomplete)
+            }
             ProbeError::Control { .. } => (
                 "a rate would mean nothing: see whether the agent works (`skillgauge doctor`) and may load skills",
                 ExitCode::Incomplete,
@@ -230,6 +311,18 @@ fn api_model(name: Option<&str>) -> Result<ModelName, CommandError> {
     }
 }
 
+/// Refuses a trigger set with input files that can't be used, with the place of each.
+pub(crate) fn files_exist(path: &Path, bytes: &[u8], skill: &Path) -> Result<(), CommandError> {
+    let workspace = Workspace::beside(skill).ok();
+    let found = examine_set(bytes, skill, workspace.as_ref().map(Workspace::root)).findings;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = found.iter().map(|finding| suite::line(path, finding)).collect();
+    let hint = "nothing was asked; put it right and try again";
+    Err(CommandError::usage(lines.join("\n"), hint))
+}
+
 /// Reads the trigger set of a skill, or the one that was named, and says what is odd about it.
 pub(crate) fn read_set(
     named: Option<&Path>,
@@ -250,6 +343,7 @@ pub(crate) fn read_set(
             "`skillgauge schema trigger-set` prints what the file must look like",
         )
     })?;
+    files_exist(path, &bytes, folder)?;
     for warning in &set.warnings {
         printer.say(&format!("warning: {warning}"));
     }

@@ -14,11 +14,11 @@ use skillgauge_run::route::{Routed, Routing, route};
 use super::Outcome;
 use super::estimate::below;
 use super::probe_talk::ProbeTalk;
-use super::probing::Probes;
+use super::probing::{Probes, files_exist};
 use crate::args::{PageFormat, RouteArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
-use crate::{ExitCode, Printer};
+use crate::{ExitCode, Printer, caution};
 
 pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
     let (skills, folders) = gather(args, printer)?;
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &RouteArgs, printer: &Printer) -> Outcome {
         folders.iter().map(|skill| TaskSkill::read(&skill.path)).collect::<Result<Vec<_>, _>>();
     let installed = installed.or_hint("`skillgauge validate` tells more")?;
     let probes = Probes::new(&args.probe, &session, journal_folder(&args.folders[0])?);
+    probes.check_agent(args.probe.via, &installed, printer)?;
     let routing = Routing {
         skills,
         installed,
@@ -96,7 +97,8 @@ fn gather(
                 "only one of them could be installed; rename the other, or name narrower folders",
             ));
         }
-        let set = read_set(&skill.path)?;
+        caution::skill(&skill.path, &caution::policy(), printer)?;
+        let set = read_set(&skill.path, printer)?;
         routes.push(RouteSkill { described, set });
         folders.push(skill);
     }
@@ -113,7 +115,7 @@ fn gather(
     Ok((routes, folders))
 }
 
-fn read_set(folder: &Path) -> Result<Option<TriggerSet>, CommandError> {
+fn read_set(folder: &Path, printer: &Printer) -> Result<Option<TriggerSet>, CommandError> {
     let path = folder.join("evals").join("triggers.json");
     let bytes = match fs_err::read(&path) {
         Ok(bytes) => bytes,
@@ -128,6 +130,13 @@ fn read_set(folder: &Path) -> Result<Option<TriggerSet>, CommandError> {
             "`skillgauge schema trigger-set` prints what the file must look like",
         )
     })?;
+    files_exist(&path, &bytes, folder)?;
+    // What only one set is short of says little about several.
+    let is_field = |code: &str| matches!(code, "unknown-field" | "ignored-field");
+    for problem in set.warnings.iter().filter(|problem| is_field(problem.code())) {
+        let warning = problem.with_place();
+        printer.say(&format!("warning: {}: {warning}", path.display()));
+    }
     Ok(Some(set.value))
 }
 

@@ -13,12 +13,13 @@ use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::trigger::{TriggerCrowd, TriggerReport, TriggerSummary};
 use skillgauge_format::write;
 use skillgauge_run::probe::{
-    Crowd, Measured, Measurement, ProbeError, Prober, Probing, measure, planned_calls,
+    Crowd, ListingSource, Measured, Measurement, ProbeError, Prober, Probing, measure,
+    planned_calls,
 };
 
 use super::Outcome;
 use super::probe_talk::ProbeTalk;
-use super::probing::{Probes, Subject, read_set};
+use super::probing::{Probes, Subject, Undescribed, read_set};
 use crate::args::{TriggerArgs, TriggerFormat, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
@@ -41,7 +42,11 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
         }
         return super::estimate::run(args, printer);
     }
-    let subject = Subject::read(&args.skill, args.description.as_deref())?;
+    let undescribed = match args.probe.via {
+        ViaArg::Agent => Undescribed::FirstLine,
+        ViaArg::Api | ViaArg::Estimate => Undescribed::Refused,
+    };
+    let subject = Subject::read(&args.skill, args.description.as_deref(), undescribed, printer)?;
     let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
     let earlier = args.against.as_deref().map(|file| earlier(file, &subject, &set.queries));
     let earlier = earlier.transpose()?;
@@ -50,6 +55,7 @@ pub(crate) fn run(args: &TriggerArgs, printer: &Printer) -> Outcome {
     let crowd = Crowd::gather(&args.neighbours, count, &subject.skill.name, session.scratch())
         .or_hint("see `--neighbours`")?;
     let probes = Probes::new(&args.probe, &session, journal_folder(&subject.skill.folder)?);
+    probes.check_agent(args.probe.via, std::slice::from_ref(&subject.skill), printer)?;
     let arms = arms(args, &probes, &subject, &crowd)?;
     announce(&arms, set.queries.len(), &probes, printer);
     if !args.early_stop {
@@ -126,6 +132,7 @@ fn arms(
 ) -> Result<Vec<Arm>, CommandError> {
     let via = if args.calibrate { ViaArg::Agent } else { args.probe.via };
     let alone = probes.measurement(subject, via, args.early_stop)?;
+    let alone = Measurement { listing: ListingSource::Captured, ..alone };
     let mut arms = Vec::new();
     if !crowd.skills.is_empty() {
         let neighbours = crowd.skills.clone();

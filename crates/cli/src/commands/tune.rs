@@ -7,7 +7,7 @@ use serde_json::json;
 use skillgauge_core::estimate;
 use skillgauge_core::skill::edit::EditError;
 use skillgauge_core::skill::{Document, Skill};
-use skillgauge_core::trigger::{LabelledQuery, QuerySet};
+use skillgauge_core::trigger::QuerySet;
 use skillgauge_core::tune::apply::{Applied, ApplyError, apply, check_editable};
 use skillgauge_core::tune::page::page;
 use skillgauge_core::tune::prompt::TEMPLATE;
@@ -27,7 +27,7 @@ use skillgauge_run::tune::{
 use super::Outcome;
 use super::estimate::described;
 use super::probe_talk::TuneTalk;
-use super::probing::{Probes, Subject, read_set};
+use super::probing::{Probes, Subject, Undescribed, read_set};
 use crate::args::{ApplyArg, PageFormat, TuneArgs, ViaArg};
 use crate::error::{CommandError, Explain as _};
 use crate::session::Session;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
             "leave out `--apply`, or measure with `--via agent` or `--via api`",
         ));
     }
-    let subject = Subject::read(&args.skill, None)?;
+    let subject = Subject::read(&args.skill, None, Undescribed::Refused, printer)?;
     let set = read_set(args.evals.as_deref(), &subject.skill.folder, printer)?;
     check_edit(args, &subject, printer)?;
     let session = Session::open(&args.probe.tape)?;
@@ -48,6 +48,7 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let history = read_history(store.history_file())?;
     let improver = session.model(session.settings.improver(args.improver.as_deref()).as_deref())?;
     let probes = Probes::new(&args.probe, &session, store.probes_folder());
+    probes.check_agent(args.probe.via, std::slice::from_ref(&subject.skill), printer)?;
     let settings = TuneSettings {
         rounds: args.rounds,
         runs: probes.runs(),
@@ -307,9 +308,7 @@ impl<'w> Work<'w> {
     }
 
     fn page(&self, tuned: &TuneResult) -> Result<String, CommandError> {
-        let pair = |query: &LabelledQuery| (query.text.clone(), query.should_trigger);
-        let queries: Vec<(String, bool)> = self.set.queries.iter().map(pair).collect();
-        let page = page(&tuned.summary, &tuned.reports, &queries, &tuned.split);
+        let page = page(&tuned.summary, &tuned.reports, &self.set.queries, &tuned.split);
         skillgauge_web::tune_page(&page).or_bug()
     }
 

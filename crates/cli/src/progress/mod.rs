@@ -64,6 +64,13 @@ impl StatusLine {
     }
 }
 
+/// Somebody else is about to write a line: the one that is drawn over makes way, and comes again with the next event.
+pub(crate) fn interrupt() {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\r\x1b[2K");
+    }
+}
+
 /// How fast it goes, and how long it will still take: `, 20 a minute, 45 s left`. Nothing before something was done.
 fn pace(done: usize, left: usize, elapsed: Duration) -> String {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);

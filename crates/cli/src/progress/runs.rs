@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use skillgauge_core::text::plural;
 use skillgauge_format::transcript::Outcome;
-use skillgauge_run::iteration::IterationEvent;
+use skillgauge_run::iteration::{IterationEvent, MAX_FAILURES};
 
 use super::{StatusLine, pace};
 use crate::Printer;
@@ -98,6 +99,14 @@ impl RunProgress {
                 self.line(&format!("{id}: not graded: {message}"));
             }
             IterationEvent::Warned { message } => self.line(&format!("warning: {message}")),
+            IterationEvent::LeftAlone { runs } => {
+                self.line(&format!(
+                    "{} failed in {MAX_FAILURES} calls and {} not run again; `--retry-failed` runs {}",
+                    plural(*runs, "run"),
+                    if *runs == 1 { "is" } else { "are" },
+                    if *runs == 1 { "it" } else { "them" },
+                ));
+            }
             IterationEvent::Stopped { why } => {
                 self.line(&format!("nothing more is started: {why}"));
             }

@@ -205,6 +205,7 @@ fn a_comparator_that_follows_the_position_decides_nothing_and_that_is_said() {
     project.file("analyst.sh", ANALYST.replace("cat > /dev/null", &format!("cat >> \"{told}\"")));
     let shown = project.run(&["analyze", "one", "--improver", "command:sh ./analyst.sh"]);
     assert!(shown.contains(&format!("warning: {bias}")), "{shown}");
+    assert!(shown.contains("neither v1 nor v0 won") && !shown.contains("won against"), "{shown}");
     let told = String::from_utf8(project.read("told")).unwrap();
     assert!(told.contains("Neither v1 nor v0 won.") && !told.contains("So it seems."), "{told}");
 }

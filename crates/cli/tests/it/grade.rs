@@ -275,7 +275,7 @@ fn behaviour_is_graded_from_a_transcript() {
     project.file("t.jsonl", TRANSCRIPT).file("a.txt", "It wrote a report\n\nIt asked before\n");
     judge(&project, &behaviour(&statement("fail", &[])));
     let args = ["grade", "--transcript", "t.jsonl", "--assertions", "a.txt", "--judge", JUDGE];
-    insta::with_settings!({filters => vec![(r#""digest": "[0-9a-f]{16}""#, r#""digest": "[digest]""#)]}, {
+    insta::with_settings!({filters => vec![(r#""digest": "[0-9a-f]{16}""#, r#""digest": "[digest]""#), (r#""seconds": [0-9.]+"#, r#""seconds": "[seconds]""#)]}, {
         insta::assert_snapshot!(project.run(&args));
     });
     let problems = Kind::BehaviourGrading.check(project.stdout(&args).as_bytes());

@@ -60,8 +60,9 @@ fn quotes_that_prove_nothing_void_a_pass() {
         ("o", "too short"),
         ("h...d", "too short"),
         ("Files produced: 1", "neither in"),
-        ("The agent completed its work.", "too short, or not the agent's"),
-        ("the agent says", "too short, or not the agent's"),
+        ("[1 files]", "too short, or not the agent's"),
+        (": completed]", "too short, or not the agent's"),
+        ("# What the agent produced", "too short, or not the agent's"),
     ] {
         let project = project(&statement("pass", &[quote]));
         run(&project, RUN);

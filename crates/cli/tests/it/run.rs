@@ -114,6 +114,9 @@ pub(crate) fn numbers(project: &Project, path: &str) -> Value {
     for difference in statistics["differences"].as_array_mut().unwrap() {
         difference["secondary"]["time_seconds"] = Value::Null;
     }
+    if let Some(judge) = statistics.get_mut("judge") {
+        judge["seconds_per_verdict"] = Value::Null;
+    }
     benchmark
 }
 
@@ -235,6 +238,53 @@ fn a_recording_is_replayed_without_agent_and_judge() {
     );
     assert_eq!(missing.status.code(), Some(3), "{}", project.shown(&missing));
     assert!(stderr(&missing).contains("Greet reader number 1"), "{}", stderr(&missing));
+}
+
+/// Passes and fails by the number of the call, so that the runs of a case are not alike.
+fn set_uneven_agent(project: &Project) {
+    let log = project.path().join("calls.log").display().to_string();
+    let agent = "#!/bin/sh\ncat > /dev/null\necho call >> LOG\nn=$(wc -l < LOG)\n\
+                 if [ $((n * n % 7 % 2)) = 1 ]; then echo 'Hello, reader' > greeting.txt; else echo no > greeting.txt; fi\n\
+                 echo '{\"type\":\"result\",\"text\":\"done\"}'\n";
+    script(project, "agent.sh", &agent.replace("LOG", &log));
+}
+
+/// What each run came to.
+fn standings(project: &Project, iteration: &str) -> Vec<(String, Value)> {
+    let benchmark = json(project, &format!("{iteration}/benchmark.json"));
+    let key =
+        |run: &Value| format!("{} {} {}", run["eval_id"], run["configuration"], run["run_number"]);
+    let runs = benchmark["runs"].as_array().unwrap().iter();
+    let mut found: Vec<_> =
+        runs.map(|run| (key(run), run["result"]["pass_rate"].clone())).collect();
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}
+
+/// Recorded in three goes, replayed in parts, and asked for more runs than there are: each run is its own and none is two.
+#[test]
+fn a_recording_keeps_every_run_apart() {
+    let project = greeter();
+    set_uneven_agent(&project);
+    let args = [&RUN[..4], &["--judge", "none", "-j", "1"]].concat();
+    let with = |more: &[&str]| project.output(&[&args[..], more].concat());
+    for _ in 0..3 {
+        with(&["--record", "tape", "--max-calls", "8"]);
+    }
+    assert_eq!(calls(&project), 24);
+    let tapes = fs_err::read_dir(project.path().join("tape")).unwrap().count();
+    assert_eq!(tapes, 24, "one recording for each run, whatever was interrupted");
+    let measured = standings(&project, ITERATION);
+    fs_err::remove_file(project.path().join("agent.sh")).unwrap();
+    for (part, place) in [("1/2", "one"), ("2/2", "two")] {
+        with(&["--replay", "tape", "--shard", part, "--workspace", place]);
+    }
+    project.output(&["merge", "one/iteration-1", "two/iteration-1", "-o", "all/iteration-1"]);
+    assert_eq!(standings(&project, "all/iteration-1"), measured);
+    // Runs that were not recorded are missing, not copies.
+    let more = with(&["--replay", "tape", "--runs", "4", "--workspace", "more"]);
+    assert_eq!(more.status.code(), Some(3), "{}", project.shown(&more));
+    assert_eq!(standings(&project, "more/iteration-1"), measured);
 }
 
 #[test]

@@ -178,9 +178,10 @@ fn a_judge_that_does_the_work_itself_is_warned_about_before_and_after() {
     let count = |text: &str| text.matches(warning).count();
     let unlike = run(&project, &["--model", "m-1", "--dry-run"]);
     assert_eq!(count(&stderr(&unlike)), 0, "{}", stderr(&unlike));
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let known = project
         .command(&[&RUN[..4], &["--judge", "openai:m-1", "--model", "m-1", "--dry-run"]].concat())
-        .env("OPENAI_BASE_URL", "http://127.0.0.1:9")
+        .env("OPENAI_BASE_URL", format!("http://{}", server.local_addr().unwrap()))
         .output()
         .unwrap();
     assert_eq!(count(&stderr(&known)), 1, "{}", stderr(&known));

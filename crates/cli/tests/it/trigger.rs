@@ -74,6 +74,8 @@ impl Stage {
         let mut command = self.project.command(&["trigger", "tables", "--agent", "claude"]);
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         command.args(args).env("PATH", path).env("TMPDIR", self.path("tmp"));
+        // A login that nobody looks at: without one the agent would not be asked at all.
+        command.env("CLAUDE_CODE_OAUTH_TOKEN", "fake-token-0123456789");
         command
     }
 
@@ -181,7 +183,7 @@ fn bad_input_is_refused_before_anything_is_spent() {
     refused(&["--via", "api"], "probing without an agent needs a model");
     refused(&["--via", "api", "--api-model", "claude:sonnet"], "cannot be asked without an agent");
     stage.project.file("tables/SKILL.md", "---\nname: tables\n---\n\nBody\n");
-    refused(&[], "has no description, so nothing can trigger it");
+    refused(&["--via", "estimate"], "has no description, so nothing can trigger it");
     assert_eq!(stage.starts(), 0);
     assert!(!stage.path("tables-workspace").exists());
 }

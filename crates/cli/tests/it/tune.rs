@@ -253,7 +253,7 @@ fn bad_input_is_told_before_anything_is_spent() {
     let project = project();
     improver(&project, &[BEST]);
     for (args, message) in [
-        (vec!["tune", "nowhere"], "is not a skill"),
+        (vec!["tune", "nowhere"], "skill directory does not exist: nowhere"),
         (vec!["tune", "table-report", "--evals", "none.json"], "there is no trigger set"),
         (vec!["tune", "table-report", "--holdout", "1"], "something must be left to learn from"),
         (vec!["tune", "table-report", "--rounds", "0"], "0 is not in 1..=100"),
@@ -464,6 +464,22 @@ fn what_the_design_can_show_is_said_before_the_first_probe() {
         assert!(at(words) < at("asking the positive control"), "{shown}");
         at(" held-out queries x 5 runs would show +25 points");
     }
+}
+
+/// docs/tune.md shows these lines for a trigger set of 20 queries.
+#[test]
+fn the_documents_say_what_the_program_says() {
+    let project = project();
+    let query = |n: usize| serde_json::json!({"query": format!("query {n}"), "should_trigger": n.is_multiple_of(2)});
+    let set: Vec<_> = (0..20).map(query).collect();
+    improver(&project, &["Worse."]);
+    project.file("twenty.json", serde_json::json!(set).to_string());
+    let output = tune(&project, &["--evals", "twenty.json", "--fresh", "--max-calls", "1"]);
+    let shown = project.shown(&output);
+    let line = shown.lines().find(|line| line.starts_with("the proof asks 8 held-out queries"));
+    let line = line.unwrap_or_else(|| panic!("{shown}"));
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(include_str!("../../../../docs/tune.md")).contains(&flat(line)), "{line}");
 }
 
 #[test]

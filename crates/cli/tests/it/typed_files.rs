@@ -131,6 +131,10 @@ fn every_field_that_a_command_writes_is_in_its_schema() {
         .file("reports/lint.json", project.stdout(&["lint-evals", "greeter", "--format", "json"]));
     project
         .file("reports/valid.json", project.stdout(&["validate", "greeter", "--format", "json"]));
+    project.run(&["calibrate", run::ITERATION, "--sample", "2", "--out", "reports/labels.json"]);
+    let labels = String::from_utf8(project.read("reports/labels.json")).unwrap();
+    project.file("reports/labels.json", labels.replace("null", "true"));
+    project.run(&["calibrate", run::ITERATION, "--labels", "reports/labels.json"]);
     for (part, workspace) in [("1/2", "part-1"), ("2/2", "part-2")] {
         let part = ["--runs", "1", "--baseline", "none", "--shard", part, "--workspace", workspace];
         run::run(&project, &part);

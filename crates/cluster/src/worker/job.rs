@@ -55,6 +55,8 @@ pub(super) struct JobFailure {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     Job,
+    /// Whatever asks a service that is out of order; it is no fault of the job's.
+    Service,
     /// Every run, or every grading, of this plan on this worker.
     Plan,
     /// Every job on this worker.
@@ -289,7 +291,7 @@ impl<F: Fleet> Shared<F> {
         };
         self.failed.fetch_add(1, Ordering::Relaxed);
         match kept.reach {
-            Reach::Job => {}
+            Reach::Job | Reach::Service => {}
             Reach::Plan => self.leave(lease.queue, &lease.plan, &kept.why),
             Reach::Worker => {
                 let mut unfit = self.unfit.lock().unwrap_or_else(PoisonError::into_inner);
@@ -303,7 +305,8 @@ impl<F: Fleet> Shared<F> {
             return;
         }
         // Somebody else shall have it at once, and it is not the job's fault.
-        let is_others = self.abandon.is_cancelled() || kept.reach == Reach::Plan;
+        let is_others =
+            self.abandon.is_cancelled() || matches!(kept.reach, Reach::Plan | Reach::Service);
         let told = if watched.is_unwanted.load(Ordering::Relaxed) {
             self.fleet.refuse(lease, &Refusal::Unwanted).await
         } else if is_others && lease.is_last() {

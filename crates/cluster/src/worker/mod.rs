@@ -233,6 +233,11 @@ impl<F: Fleet> Shared<F> {
                 break;
             }
             self.wait_for_room().await;
+            // A service that fails again and again gets a pause; jobs are not given out to meet the same end.
+            tokio::select! {
+                () = self.settings.executor.settings().services.pauses_over() => {}
+                () = self.settings.stop.cancelled() => {}
+            }
             let next = tokio::select! {
                 next = self.next_job(queue) => next,
                 // A server that does not answer keeps nobody from ending.

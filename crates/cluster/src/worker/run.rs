@@ -43,7 +43,7 @@ impl<F: Fleet> Shared<F> {
             }
         };
         if !record.reason.is_result() {
-            return Err(no_result(&record));
+            return Err(self.no_result(&record));
         }
         let grading = self.check(lease, &manifest, &dir, cancel).await;
         if cancel.is_cancelled() {
@@ -63,6 +63,18 @@ impl<F: Fleet> Shared<F> {
             archive,
             folder,
         })))
+    }
+
+    /// What a service, a login or this machine kept from a result.
+    fn no_result(&self, record: &RunRecord) -> JobFailure {
+        let message =
+            record.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+        let reach = match record.reason {
+            reason if reason.stops_all() => Reach::Worker,
+            _ if self.settings.executor.settings().services.is_troubled() => Reach::Service,
+            _ => Reach::Job,
+        };
+        JobFailure { why: format!("{} ({}){message}", record.outcome, record.reason), reach }
     }
 
     /// The task with all of its files on this machine.
@@ -106,11 +118,4 @@ fn is_missing_agent(lost: &LostRun) -> bool {
                     | ProcessError::NotExecutable { .. }
             )
     )
-}
-
-/// What a service, a login or this machine kept from a result.
-fn no_result(record: &RunRecord) -> JobFailure {
-    let message = record.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-    let reach = if record.reason.stops_all() { Reach::Worker } else { Reach::Job };
-    JobFailure { why: format!("{} ({}){message}", record.outcome, record.reason), reach }
 }

@@ -91,7 +91,13 @@ pub fn question(
         problems: wrap("PROBLEMS", &problems),
     };
     let Rendered { system, user } = template.render(&context)?;
-    Ok(Question { system, user, schema: schema()?, template: template.record().clone(), items: 16 })
+    Ok(Question {
+        system,
+        user,
+        schema: schema()?,
+        template: template.record().clone(),
+        wanted: Vec::new(),
+    })
 }
 
 fn comparisons(cases: &[ComparedCase]) -> String {

@@ -1,7 +1,9 @@
 //! The suggestions of all gradings about the suite itself, the most frequent first.
 //!
 //! Judges say the same thing in other words, so suggestions are grouped by the expectation that they are about and then
-//! by the words of their reasons. What many runs say is a strong signal; what one says may be noise.
+//! by the words of their reasons. An id names an expectation only within its eval: the `S1` of one eval has nothing to do
+//! with that of another. What is missing altogether may be missing in several evals, and is one suggestion for all of them.
+//! What many runs say is a strong signal; what one says may be noise.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -67,14 +69,15 @@ impl<'i> Suggestions<'i> {
 
 /// Collects the suggestions of all measured runs.
 pub(super) fn aggregate(iteration: &Iteration, skill_name: Option<&str>) -> EvalFeedbackAggregate {
-    let mut groups: IndexMap<Option<String>, Suggestions<'_>> = IndexMap::new();
+    let mut groups: IndexMap<Option<(&str, String)>, Suggestions<'_>> = IndexMap::new();
     let (mut total_runs, mut left_out) = (0, 0_u64);
     for case in &iteration.cases {
         let id = case.id.to_string();
+        let key = case.key.as_str();
         for run in case.runs.iter().filter(|run| run.is_measured()) {
             total_runs += 1;
             for suggestion in &run.suggestions {
-                let about = suggestion.assertion.as_deref().map(assertion_id);
+                let about = suggestion.assertion.as_deref().map(|text| (key, assertion_id(text)));
                 let list = groups.entry(about).or_default();
                 let Some(group) = list.group(&suggestion.reason) else {
                     left_out += 1;
@@ -96,7 +99,8 @@ pub(super) fn aggregate(iteration: &Iteration, skill_name: Option<&str>) -> Eval
     let mut suggestions: Vec<AggregatedSuggestion> = groups
         .into_iter()
         .flat_map(|(about, list)| {
-            list.groups.into_iter().map(move |group| group.finish(about.clone()))
+            let assertion = about.map(|(_, assertion)| assertion);
+            list.groups.into_iter().map(move |group| group.finish(assertion.clone()))
         })
         .collect();
     // Stable, so that equals stay in the order in which they were met.
@@ -133,9 +137,10 @@ impl Group {
 
     fn finish(self, assertion: Option<String>) -> AggregatedSuggestion {
         let reason = most_frequent(self.reasons).unwrap_or_default();
+        // In the judge's words: a sentence of ours would be the same whatever is wrong.
         let action = most_frequent(self.actions)
             .or_else(|| advice(&reason))
-            .unwrap_or_else(|| generic_action(assertion.as_deref()));
+            .unwrap_or_else(|| reason.clone());
         let evals: Vec<String> = self.evals.into_iter().collect();
         AggregatedSuggestion {
             frequency: self.runs,
@@ -208,13 +213,6 @@ fn advice(reason: &str) -> Option<String> {
         VERBS.contains(&first.to_ascii_lowercase().as_str())
     };
     sentences.into_iter().find(asks).map(str::to_owned)
-}
-
-fn generic_action(assertion: Option<&str>) -> String {
-    match assertion {
-        Some(assertion) => format!("Change {assertion} so that it fails when the result is wrong"),
-        None => "Add an expectation that fails when this goes wrong".to_owned(),
-    }
 }
 
 #[cfg(test)]

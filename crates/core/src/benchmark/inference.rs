@@ -18,6 +18,7 @@ use super::outcome::{Metric, Question, RUBRIC, TOKENS};
 use super::sides::Sides;
 use super::summary::{stats, whole_stats};
 use super::{Settings, rounded};
+use crate::calibration;
 use crate::iteration::{Case, Iteration, Preference, Roles, Run};
 use crate::statistics::{
     CONFIDENCE, DEFAULT_SEED, Interval, PairTally, Spread, case_difference, cluster_interval,
@@ -54,7 +55,7 @@ pub(super) fn infer(iteration: &Iteration, settings: &Settings) -> BenchmarkStat
             Sides { cases, arms, not_comparable, primary, baseline, question, seed }.difference()
         })
     });
-    BenchmarkStatistics {
+    let mut statistics = BenchmarkStatistics {
         confidence: Number::Float(CONFIDENCE),
         seed,
         primary_outcome: question.outcome,
@@ -62,8 +63,12 @@ pub(super) fn infer(iteration: &Iteration, settings: &Settings) -> BenchmarkStat
         differences: differences.collect(),
         cases: all.iter().map(|case| of_case(case, iteration, &roles, question)).collect(),
         never_discriminating: never_discriminating(&all, &roles),
+        corrected: None,
+        judge: iteration.judged().statistics(),
         extra: Extra::new(),
-    }
+    };
+    statistics.corrected = calibration::correct(iteration, &statistics);
+    statistics
 }
 
 /// How the pairs of the first comparison stand.

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use skillgauge_format::evals::{
-    Always, BenchmarkStatistics, CaseStatistics, DifferenceVerdict, RunSummary,
+    Always, BenchmarkStatistics, CaseStatistics, CorrectedRate, DifferenceVerdict, Estimate,
+    MeasuredJudge, RunSummary,
 };
+use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 
 use super::inference::{arms, expectations};
@@ -50,8 +52,12 @@ pub(super) fn write(
     let (roles, notes) = (iteration.roles(), Vec::new());
     let mut analyst = Analyst { iteration, roles, summary, statistics, notes };
     analyst.differences();
+    analyst.judges();
+    analyst.corrected();
     analyst.not_comparable();
     analyst.unmeasured();
+    let judged = iteration.judged();
+    analyst.notes.extend(judged.sentence().into_iter().chain(judged.price()));
     analyst.notes.extend(mixture(iteration).warnings());
     analyst.loading();
     analyst.cases();
@@ -85,6 +91,72 @@ impl Analyst<'_> {
                 listed(&names)
             ));
         }
+    }
+
+    /// A difference between arms that were judged by different judges may be one between the judges.
+    fn judges(&mut self) {
+        let mut runs: BTreeMap<&MeasuredJudge, usize> = BTreeMap::new();
+        for judge in self.iteration.runs().filter_map(|run| run.judged_by.as_ref()) {
+            *runs.entry(judge).or_default() += 1;
+        }
+        if runs.len() < 2 {
+            return;
+        }
+        let named = |(judge, runs): (&&MeasuredJudge, &usize)| {
+            let prompt = judge.prompt_digest.as_deref().unwrap_or("unknown");
+            let votes = plural(judge.votes, "vote");
+            format!("{} ({votes}, prompt {prompt}): {}", judge.model, plural(*runs, "run"))
+        };
+        let named: Vec<String> = runs.iter().map(named).collect();
+        self.note(format!(
+            "the runs were judged by different judges, so a difference may be theirs: {}; `skillgauge grade --force` has \
+             all of them judged by one",
+            named.join("; ")
+        ));
+    }
+
+    /// What the rates are when the mistakes of a measured judge are taken out.
+    fn corrected(&mut self) {
+        let Some(found) = &self.statistics.corrected else { return };
+        let unit = Unit::Points;
+        let share = |share: &Option<Estimate>| {
+            share.as_ref().map_or_else(|| "?".to_owned(), |share| unit.level(share.mean.as_f64()))
+        };
+        let measured = format!(
+            "{} labels: it passes {} of what people pass and fails {} of what they fail",
+            found.labels,
+            share(&found.sensitivity),
+            share(&found.specificity),
+        );
+        let rate = |(name, rate): (&String, &Option<CorrectedRate>)| {
+            let CorrectedRate { raw, corrected, .. } = rate.as_ref()?;
+            let [raw, value, low, high] =
+                [raw.mean, corrected.mean, corrected.low, corrected.high].map(Number::as_f64);
+            let range = unit.range(low, high);
+            Some(format!(
+                "{name} {} instead of {} (95%: {range})",
+                unit.level(value),
+                unit.level(raw)
+            ))
+        };
+        let mut parts: Vec<String> = found.pass_rate.iter().filter_map(rate).collect();
+        for corrected in found.differences.iter().flatten().map(|found| &found.corrected) {
+            let [value, low, high] =
+                [corrected.mean, corrected.low, corrected.high].map(Number::as_f64);
+            let (low, high) = (unit.plain(low), unit.plain(high));
+            parts.push(format!("difference {} (95%: {low} to {high})", unit.signed(value)));
+        }
+        let judge = &found.judge.model;
+        self.note(if parts.is_empty() {
+            format!(
+                "the judge {judge} was measured by {measured}; it could be guessing, so no rate can be corrected"
+            )
+        } else {
+            format!(
+                "pass rates without the mistakes of the judge {judge} (measured by {measured}): {}",
+                parts.join("; ")
+            )
+        });
     }
 
     /// The cases that are in neither rate because an arm has no measured run of them.

@@ -75,9 +75,15 @@ pub(super) const fn metric(outcome: PrimaryOutcome) -> Metric {
     match outcome {
         PrimaryOutcome::PassRate => |run| run.pass_rate,
         PrimaryOutcome::OverallEfficiency => |run| run.overall_efficiency,
-        PrimaryOutcome::RubricNormalized => |run| unscored(run, 0.0).or_else(|| RUBRIC(run)),
-        PrimaryOutcome::OverallScore => |run| unscored(run, 1.0).or(run.overall_score),
-        PrimaryOutcome::RequiredScore => |run| unscored(run, 1.0).or(run.required_score),
+        PrimaryOutcome::RubricNormalized => {
+            |run| unscored(run, 0.0).filter(|_| run.scored_by.rubric).or_else(|| RUBRIC(run))
+        }
+        PrimaryOutcome::OverallScore => {
+            |run| unscored(run, 1.0).filter(|_| run.scored_by.criteria).or(run.overall_score)
+        }
+        PrimaryOutcome::RequiredScore => {
+            |run| unscored(run, 1.0).filter(|_| run.scored_by.criteria).or(run.required_score)
+        }
         // It belongs to a pair of runs.
         PrimaryOutcome::Preference => |_| None,
     }

@@ -1,6 +1,6 @@
 //! From the checks of a suite to checks that can be carried out, with everything that is wrong with them at once.
 
-use skillgauge_format::evals::{CheckType, Operator, StructuralExpectation};
+use skillgauge_format::evals::{CheckType, Operator, Presence, StructuralExpectation};
 use skillgauge_format::{Case, Suite};
 
 use super::glob::{Glob, NameGlob};
@@ -46,6 +46,7 @@ impl CompiledChecks {
                     | Test::MaxTokens(_)
                     | Test::MaxSeconds(_)
                     | Test::OutputContains(_)
+                    | Test::TranscriptRegex(..)
             )
         };
         !self.checks.iter().all(without_files)
@@ -85,6 +86,8 @@ pub(super) enum Test {
     MaxSeconds(f64),
     OutputContains(Needle),
     DiffScope(Vec<Glob>),
+    ResultContains(Needle),
+    TranscriptRegex(Needle, Presence),
 }
 
 /// Makes the checks of a case ready, or says everything that is wrong with them.
@@ -187,6 +190,17 @@ impl Compiler<'_> {
                     allow.iter().filter_map(|glob| self.glob_of("allow", glob)).collect();
                 Test::DiffScope(globs)
             }
+            CheckType::ResultContains => Test::ResultContains(self.needle()?),
+            CheckType::TranscriptRegex => {
+                let pattern = self.need("pattern", check.pattern.as_deref())?;
+                match Needle::regex(pattern) {
+                    Ok(needle) => Test::TranscriptRegex(needle, check.expect.unwrap_or_default()),
+                    Err(problem) => {
+                        let kind = CheckProblemKind::Pattern { field: "pattern", problem };
+                        return self.refuse(kind);
+                    }
+                }
+            }
         })
     }
 
@@ -242,7 +256,9 @@ impl Compiler<'_> {
         if let Some(pattern) = &check.match_regex {
             return match Needle::regex(pattern) {
                 Ok(needle) => Some(Some(needle)),
-                Err(error) => self.refuse(CheckProblemKind::Pattern(error)),
+                Err(problem) => {
+                    self.refuse(CheckProblemKind::Pattern { field: "match_regex", problem })
+                }
             };
         }
         let one = check.match_text.clone().map(|text| vec![text]);

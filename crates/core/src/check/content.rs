@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::context::CheckContext;
 use super::evidence::{Evidence, name};
 use super::glob::Glob;
 use super::needle::Needle;
 use super::outputs::{Content, Outputs};
+use super::trace;
 use super::unseen::{Searched, Unseen};
 use super::verdict::{Finding, Verdict};
 use crate::yaml::{self, Node, Value, YamlError};
@@ -46,6 +48,31 @@ pub(super) fn contains(outputs: &Outputs, glob: &Glob, needle: &Needle) -> Findi
     outputs.note_links(glob, &mut evidence);
     unseen.tell(&mut evidence);
     Finding::new(unseen.unless(Verdict::Fails), evidence)
+}
+
+/// The final answer or a file contains it. What is in neither must have been looked for in both.
+pub(super) fn result_contains(
+    outputs: &Outputs,
+    context: &CheckContext<'_>,
+    needle: &Needle,
+) -> Finding {
+    let answer = trace::output_contains(context, needle);
+    if answer.verdict == Verdict::Holds {
+        return answer;
+    }
+    let files = match Glob::new("*") {
+        Ok(every) => contains(outputs, &every, needle),
+        Err(problem) => return Finding::plain(Verdict::Unknown, problem.to_string()),
+    };
+    match (answer.verdict, files.verdict) {
+        (_, Verdict::Holds) => files,
+        (Verdict::Unknown, _) => answer,
+        (_, Verdict::Unknown) => files,
+        (_, Verdict::Fails) => Finding::plain(
+            Verdict::Fails,
+            format!("{needle} is neither in the final answer nor in a file"),
+        ),
+    }
 }
 
 /// No matching file contains it outside of an exempt context.

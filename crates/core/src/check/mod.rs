@@ -134,6 +134,10 @@ fn find(
         Test::MaxTokens(limit) => trace::max_tokens(context, *limit),
         Test::MaxSeconds(limit) => trace::max_seconds(context, *limit),
         Test::OutputContains(needle) => trace::output_contains(context, needle),
+        Test::ResultContains(needle) => content::result_contains(outputs, context, needle),
+        Test::TranscriptRegex(needle, presence) => {
+            trace::transcript_regex(context, needle, *presence)
+        }
         Test::DiffScope(globs) => scope::diff_scope(outputs, globs, context),
     })
 }

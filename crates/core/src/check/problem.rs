@@ -1,6 +1,7 @@
 //! What is wrong with a check of a suite.
 
 use serde_json::Value as Json;
+use skillgauge_format::evals::CheckType;
 
 use super::glob::{Glob, GlobProblem, NameGlob};
 use super::json_path::{self, PathProblem};
@@ -47,8 +48,13 @@ pub enum CheckProblemKind {
         problem: GlobProblem,
     },
     /// A regular expression is wrong.
-    #[error("`match_regex`: {0}")]
-    Pattern(PatternError),
+    #[error("`{field}`: {problem}")]
+    Pattern {
+        /// The field.
+        field: &'static str,
+        /// What is wrong.
+        problem: PatternError,
+    },
     /// Too many or too long texts.
     #[error("`match_any`: the texts are too long to be looked for")]
     Texts,
@@ -70,12 +76,22 @@ fn list(fields: &[&'static str]) -> String {
 
 /// What is wrong with the value of one field, whatever is wrong with the rest of its check; for a suite that cannot be read
 /// as a whole. A value of the wrong type is none of its business.
-pub fn field_problems(field: &str, value: &Json) -> Vec<CheckProblemKind> {
+pub fn field_problems(
+    check_type: Option<CheckType>,
+    field: &str,
+    value: &Json,
+) -> Vec<CheckProblemKind> {
     let texts = || value.as_array().into_iter().flatten().filter_map(Json::as_str);
     let glob = |field: &'static str, glob: &str| {
         Glob::new(glob).err().map(|problem| CheckProblemKind::Glob { field, problem })
     };
+    let regex = |field: &'static str, pattern: &str| {
+        Needle::regex(pattern).err().map(|problem| CheckProblemKind::Pattern { field, problem })
+    };
     match (field, value.as_str()) {
+        ("pattern", Some(pattern)) if check_type == Some(CheckType::TranscriptRegex) => {
+            regex("pattern", pattern).into_iter().collect()
+        }
         ("pattern", Some(pattern)) => glob("pattern", pattern).into_iter().collect(),
         ("allow", _) => texts().filter_map(|allowed| glob("allow", allowed)).collect(),
         ("tool", Some(tool)) => {
@@ -85,9 +101,7 @@ pub fn field_problems(field: &str, value: &Json) -> Vec<CheckProblemKind> {
                 .into_iter()
                 .collect()
         }
-        ("match_regex", Some(pattern)) => {
-            Needle::regex(pattern).err().map(CheckProblemKind::Pattern).into_iter().collect()
-        }
+        ("match_regex", Some(pattern)) => regex("match_regex", pattern).into_iter().collect(),
         ("match_any", _) => {
             let texts: Vec<String> = texts().map(str::to_owned).collect();
             if Needle::texts(&texts).is_none() { vec![CheckProblemKind::Texts] } else { Vec::new() }

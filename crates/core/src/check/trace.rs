@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use skillgauge_format::evals::Operator;
+use serde_json::Value;
+use skillgauge_format::evals::{Operator, Presence};
 use skillgauge_format::transcript::{
     ErrorLevel, EventKind, Outcome, Reason, Stop, ToolCallId, ToolStatus, Transcript, TranscriptEnd,
 };
@@ -261,6 +262,80 @@ pub(super) fn max_seconds(context: &CheckContext<'_>, limit: f64) -> Finding {
             format!("{seconds:.1} seconds, at most {limit} are right"),
         ),
     }
+}
+
+/// What the agent did and said matches, or does not. The whole is searched at once, so that a pattern can ask for an order.
+pub(super) fn transcript_regex(
+    context: &CheckContext<'_>,
+    needle: &Needle,
+    presence: Presence,
+) -> Finding {
+    let Some(transcript) = context.transcript else {
+        return Finding::plain(Verdict::Unknown, NO_TRANSCRIPT);
+    };
+    let mut text = String::new();
+    // Where the part of each line of transcript.jsonl begins.
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for (line, kind) in events(transcript) {
+        let part = match kind {
+            EventKind::Text { text } => text.clone(),
+            EventKind::ToolCall(call) => format!("{} {}", call.name, on_one_line(&call.input)),
+            EventKind::ToolResult(result) => result.output.clone(),
+            _ => continue,
+        };
+        parts.push((text.len(), line));
+        text.push_str(&part);
+        text.push('\n');
+    }
+    // Some agents give their last words only with the result.
+    let said = |answer: &&str| {
+        !transcript
+            .events
+            .iter()
+            .any(|event| matches!(&event.kind, EventKind::Text { text } if text == answer))
+    };
+    if let Some(answer) = context.final_answer.filter(said) {
+        parts.push((text.len(), transcript.events.len() + 2));
+        text.push_str(answer);
+    }
+    let hit = match needle.find(&text, 0) {
+        Ok(hit) => hit,
+        Err(error) => return Finding::plain(Verdict::Unknown, error.to_string()),
+    };
+    if let Some(hit) = hit {
+        let begun = parts.partition_point(|(start, _)| *start <= hit.start);
+        let line = begun.checked_sub(1).and_then(|index| parts.get(index)).map_or(2, |part| part.1);
+        let shown = evidence::line(super::content::line_at(&text, hit.start).1);
+        let note = format!("Found {needle}: transcript.jsonl:{line}: {shown}");
+        return Finding::plain(Verdict::of(presence == Presence::Present), note);
+    }
+    let cut = transcript.end.cut.unwrap_or_default();
+    if cut.events > 0 {
+        let note = format!("{needle} is not in what is left of the transcript, which was cut");
+        return Finding::plain(Verdict::Unknown, note);
+    }
+    let mut evidence = Evidence::new();
+    evidence.note(format!("{needle} matches nothing that the agent did or said"));
+    if cut.bytes > 0 {
+        evidence.note(format!("{} bytes of long texts were not kept", cut.bytes));
+    }
+    Finding::new(Verdict::of(presence == Presence::Absent), evidence)
+}
+
+/// An input in JSON with spaces for its line ends, so that `Bash.*find` finds a command on the second line of a script, and
+/// `\\b` is not misled by the `n` of an escaped line end.
+fn on_one_line(input: &Value) -> String {
+    fn flat(value: &Value) -> Value {
+        match value {
+            Value::String(text) => text.replace(['\n', '\r', '\t'], " ").into(),
+            Value::Array(items) => items.iter().map(flat).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(key, value)| (key.clone(), flat(value))).collect()
+            }
+            plain => plain.clone(),
+        }
+    }
+    flat(input).to_string()
 }
 
 /// The final answer contains it.

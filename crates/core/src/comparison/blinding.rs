@@ -42,6 +42,8 @@ const PATTERNS: [(&str, &str); 12] = [
 #[derive(Debug)]
 pub struct Blinding {
     patterns: Vec<(Regex, &'static str)>,
+    /// What the skill is called.
+    name: Option<String>,
 }
 
 impl Blinding {
@@ -66,7 +68,7 @@ impl Blinding {
                 [word] => format!(r"(?i)\b{word}\b"),
                 words => format!("(?i){}", words.join("[-_ ]")),
             };
-            patterns.push((Regex::new(&pattern)?, "[skill]"));
+            patterns.push((Regex::new(&pattern)?, "[name]"));
         }
         // Paths and workspaces hold names, so they go before them.
         let mut all = Vec::new();
@@ -76,7 +78,13 @@ impl Blinding {
             }
             all.push((Regex::new(pattern)?, stays));
         }
-        Ok(Self { patterns: all })
+        let name = one.iter().chain(other).find(|name| !name.trim().is_empty()).cloned();
+        Ok(Self { patterns: all, name })
+    }
+
+    /// What the skill is called, if it has a name.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// The text without what tells versions apart.
@@ -134,7 +142,7 @@ mod tests {
             ("16/11/2026 16.11.2026 2026/11/16", "[time] [time] [time]"),
             ("1794770746 1794770746876", "[time] [time]"),
             ("20261116T013052Z 20261116", "[time] [time]"),
-            ("by pdf-tools or PDF_helper", "by [skill] or [skill]"),
+            ("by pdf-tools or PDF_helper", "by [name] or [name]"),
             ("a csv file", "a csv file"),
             (
                 "nothing: 3 of 4, 12:30, va, review1, may be",
@@ -148,7 +156,7 @@ mod tests {
     #[test]
     fn a_plain_name_that_differs_is_telling() {
         let blinding = Blinding::new([&["draw".to_owned()], &["paint".to_owned()]]).unwrap();
-        assert_eq!(blinding.apply("draw or paint"), "[skill] or [skill]");
+        assert_eq!(blinding.apply("draw or paint"), "[name] or [name]");
     }
 
     proptest! {

@@ -55,8 +55,8 @@ pub fn question(
         results: vec![shown(first), shown(first.other())],
     };
     let Rendered { system, user } = template.render(&context)?;
-    let items = DIMENSIONS.len();
-    Ok(Question { system, user, schema: schema()?, template: template.record().clone(), items })
+    let wanted = DIMENSIONS.map(str::to_owned).to_vec();
+    Ok(Question { system, user, schema: schema()?, template: template.record().clone(), wanted })
 }
 
 /// Reasons come first, then scores, then the winner: a model writes in that order and should think before it decides.

@@ -1,7 +1,7 @@
 //! Turns suggestions into the next version, on a copy: the skill itself is not touched here.
 //!
-//! Suggestions are taken one after the other, and one that leaves the skill not well formed is left out: a version that
-//! no agent would load is not worth a measurement.
+//! Suggestions are taken one after the other, and one that adds a validation error is left out: a version that no agent
+//! would load is not worth a measurement. Errors that the skill had before are its author's, and forbid nothing.
 
 use std::path::Path;
 
@@ -42,6 +42,7 @@ pub fn change(
     // A skill's folder has its name, which is part of being well formed.
     let copy = trial.path().join(store.skill().file_name().unwrap_or_default());
     of_version(&folder)?.copy(&copy, Durability::Renamed)?;
+    let known = errors(&copy, policy);
     let mut change = Change::default();
     let mut accepted = Vec::new();
     for (number, suggestion) in (1..).zip(suggestions) {
@@ -56,7 +57,8 @@ pub fn change(
             None => continue,
         };
         put(&copy, &next)?;
-        match first_error(&copy, policy) {
+        let added = errors(&copy, policy).into_iter().find(|(code, _)| !has(&known, code));
+        match added {
             None => {
                 change
                     .changes
@@ -64,7 +66,8 @@ pub fn change(
                 change.application = next;
                 accepted.push(number);
             }
-            Some(error) => {
+            Some((code, message)) => {
+                let error = format!("the skill would not be well formed: {code}: {message}");
                 change.left_out.push(format!("{}: {error}", suggestion.area));
                 take_back(&copy, &next, &change.application)?;
             }
@@ -86,10 +89,15 @@ fn take_back(copy: &Path, made: &Application, kept: &Application) -> Result<(), 
     Ok(())
 }
 
-fn first_error(skill: &Path, policy: &Policy) -> Option<String> {
+/// The codes and messages of the errors that `validate` finds.
+fn errors(skill: &Path, policy: &Policy) -> Vec<(&'static str, String)> {
     let checked = Checked::new(Skill::read(skill), policy);
-    let error = checked.findings.iter().find(|finding| finding.level == Level::Error)?;
-    Some(format!("the skill would not be well formed: {}: {}", error.rule.code, error.message))
+    let errors = checked.findings.iter().filter(|finding| finding.level == Level::Error);
+    errors.map(|finding| (finding.rule.code, finding.message.clone())).collect()
+}
+
+fn has(errors: &[(&str, String)], code: &str) -> bool {
+    errors.iter().any(|(known, _)| *known == code)
 }
 
 #[cfg(test)]
@@ -116,12 +124,11 @@ mod tests {
         Suggestion { area, before, after, reasoning: "why".into(), ..Suggestion::default() }
     }
 
-    #[test]
-    fn what_breaks_the_skill_is_left_out_and_the_rest_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let skill = folder.path().join("one");
+    /// A stored skill of this text, and what becomes of it by these suggestions.
+    fn changed(folder: &Path, text: &str, suggestions: &[Suggestion]) -> (VersionStore, Change) {
+        let skill = folder.join("one");
         fs_err::create_dir_all(&skill).unwrap();
-        fs_err::write(skill.join("SKILL.md"), TEXT).unwrap();
+        fs_err::write(skill.join("SKILL.md"), text).unwrap();
         let store = VersionStore::of(&skill).unwrap();
         let text = || "2026-02-22T20:00:00Z".to_owned();
         let holder = Holder { command: "test".into(), process: 1, machine: None, since: text() };
@@ -135,13 +142,37 @@ mod tests {
             ignored: Vec::default(),
             names: None,
         };
+        let change = change(&store, base, suggestions, &policy, folder).unwrap();
+        (store, change)
+    }
+
+    #[test]
+    fn errors_that_the_skill_had_before_forbid_nothing_and_new_ones_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = TEXT.replace("name: one", "name: One");
+        let suggestions = [
+            suggestion("first", "First.", "1."),
+            suggestion("empty", "description: Does a thing. Use when testing.", "description: ''"),
+        ];
+        let (_, found) = changed(folder.path(), &text, &suggestions);
+        assert_eq!(found.changes, ["SKILL.md: first: why"]);
+        assert!(
+            found.left_out[0].starts_with("empty: the skill would not be well formed: DESCRIPTION"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_breaks_the_skill_is_left_out_and_the_rest_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
         let suggestions = [
             suggestion("first", "First.", "1."),
             suggestion("name", "name: one", "name: Another Name"),
             suggestion("nowhere", "Third.", "3."),
             suggestion("second", "Second.", "2."),
         ];
-        let found = change(&store, base, &suggestions, &policy, folder.path()).unwrap();
+        let (store, found) = changed(folder.path(), TEXT, &suggestions);
+        let skill = folder.path().join("one");
         assert_eq!(found.changes, ["SKILL.md: first: why", "SKILL.md: second: why"]);
         assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);
         assert!(found.left_out[0].starts_with("name: the skill would not be well formed: "));

@@ -7,7 +7,7 @@
 use skillgauge_format::Extra;
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::improve::{
-    Conclusion, Decision, Improvement, Measured, Question, Round, StopRecord,
+    Conclusion, Decision, Improvement, Measured, Question, Round, StopReason, StopRecord,
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::write::round_rate;
@@ -77,6 +77,11 @@ pub fn sentence(conclusion: &Conclusion) -> String {
     let (best, baseline) = (VersionNumber(conclusion.best), VersionNumber(conclusion.baseline));
     let (numbers, cases) = (numbers(conclusion), cases(conclusion));
     match conclusion.decision {
+        Decision::BaselineIsBest if is_paused(conclusion) => {
+            format!(
+                "{baseline} stays for now: the loop stopped before a better version was measured"
+            )
+        }
         Decision::BaselineIsBest => format!("{baseline} stays: nothing better was found"),
         Decision::Adopted => {
             let higher = conclusion.higher.map(VersionNumber);
@@ -129,6 +134,12 @@ fn beyond(conclusion: &Conclusion) -> String {
     }
     let more = needed.saturating_sub(usize::try_from(cases).unwrap_or(usize::MAX));
     format!("{can} can't say how it does on other tasks; add {more} more")
+}
+
+/// Whether the loop goes on with the same command, so that nothing was looked for to the end.
+fn is_paused(conclusion: &Conclusion) -> bool {
+    let reason = conclusion.stop.reason;
+    matches!(reason, StopReason::Budget | StopReason::Interrupted | StopReason::Incomplete)
 }
 
 /// What a version that scores higher would have had to show.

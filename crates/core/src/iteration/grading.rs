@@ -5,11 +5,13 @@
 //! Read by hand and not through the types: a grading of another tool that lacks a field must still count.
 
 use skillgauge_format::cases::PASSING_SCORE;
+use skillgauge_format::evals::MeasuredJudge;
 use skillgauge_format::json::{Node, Number};
 use skillgauge_format::part::{Claim, GradedExpectation};
 use skillgauge_format::write::rate;
 
 use super::file::{amount, text, whole, words};
+use super::judge::JudgeTally;
 use crate::judge::NO_JUDGE;
 use crate::statistics::Spread;
 
@@ -71,6 +73,8 @@ pub(super) struct Graded {
     pub(super) tool_calls: Option<u64>,
     pub(super) errors: Option<u64>,
     pub(super) judge: Option<String>,
+    pub(super) judged_by: Option<MeasuredJudge>,
+    pub(super) judged: JudgeTally,
     /// What contradicts itself or was passed over.
     pub(super) problems: Vec<String>,
 }
@@ -111,7 +115,9 @@ impl Graded {
         graded.tokens = whole(timing, "total_tokens").filter(|tokens| *tokens > 0);
         graded.gate_passed = root.get("gate_passed").and_then(Node::as_bool);
         let judge = root.get("judge").and_then(|judge| words(judge, "model").or(judge.as_str()));
+        graded.judged = JudgeTally::of(root);
         graded.judge = words(root, "judge_model").or(judge).map(str::to_owned);
+        graded.judged_by = root.get("grader").and_then(judged_by);
         Ok(graded)
     }
 
@@ -304,6 +310,17 @@ fn rubric(root: &Node<'_>) -> Option<Rubric> {
         rubric.scores.iter().map(|found| (found.dimension.clone(), 1.0)).collect();
     rubric.sharpen(&equal);
     Some(rubric)
+}
+
+/// Who judged; nobody when no model was asked.
+fn judged_by(grader: &Node<'_>) -> Option<MeasuredJudge> {
+    let template = grader.get("template");
+    Some(MeasuredJudge {
+        model: text(grader, "model")?,
+        votes: u32::try_from(whole(Some(grader), "votes")?).ok()?,
+        prompt_digest: template.and_then(|template| text(template, "digest")),
+        ..MeasuredJudge::default()
+    })
 }
 
 fn suggestion(item: &Node<'_>) -> Option<Suggestion> {

@@ -22,6 +22,7 @@
 
 mod file;
 mod grading;
+mod judge;
 pub mod layout;
 mod read;
 mod role;
@@ -31,13 +32,14 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillgauge_format::cases::Position;
-use skillgauge_format::evals::PrimaryOutcome;
+use skillgauge_format::evals::{Calibration, MeasuredJudge, PrimaryOutcome};
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Claim, Configuration, EvalId, GradedExpectation};
 use skillgauge_format::record::IterationRecord;
 use skillgauge_format::transcript::Outcome;
 
 pub use grading::{Counts, DimensionScore, Rubric, Suggestion};
+pub use judge::{JudgeSpending, JudgeTally};
 pub use layout::find_iteration;
 pub use role::Roles;
 
@@ -54,6 +56,8 @@ pub struct Iteration {
     pub problems: Vec<Problem>,
     /// What was planned; iterations of other tools have no record.
     pub record: Option<IterationRecord>,
+    /// How well judges agree with people, as the workspace knows it.
+    pub calibrations: Vec<Calibration>,
 }
 
 /// What was measured, with what, and when: from `iteration.json`, or else from the runs or another tool's benchmark.
@@ -150,6 +154,8 @@ pub struct Run {
     pub agent_version: Option<String>,
     pub skillgauge_version: Option<String>,
     pub judge: Option<String>,
+    /// Who judged and how; absent when the grading does not say it.
+    pub judged_by: Option<MeasuredJudge>,
     pub model: Option<String>,
     /// What the judge suggests about the suite.
     pub suggestions: Vec<Suggestion>,
@@ -160,6 +166,18 @@ pub struct Run {
     pub problems: Vec<Problem>,
     /// Whether there was no judge to ask.
     pub is_unjudged: bool,
+    /// What it would have been scored by, had it come so far.
+    pub scored_by: ScoredBy,
+    /// How far the judge's verdicts hold.
+    pub judged: JudgeTally,
+}
+
+/// What the runs of a case are scored by beside their expectations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScoredBy {
+    pub rubric: bool,
+    /// Criteria from 1 to 5, in the `cases` dialect.
+    pub criteria: bool,
 }
 
 /// What a run counts for.
@@ -232,6 +250,11 @@ impl Problem {
 impl Iteration {
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.cases.iter().flat_map(|case| &case.runs)
+    }
+
+    /// How far the judge's verdicts hold, over all runs, measured or not.
+    pub fn judged(&self) -> JudgeTally {
+        self.runs().map(|run| run.judged).sum()
     }
 
     /// The case in a folder.

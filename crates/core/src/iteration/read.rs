@@ -5,7 +5,7 @@
 //! a transcript one line, when no record says whether the skill was loaded.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZero;
 use std::path::Path;
@@ -23,6 +23,7 @@ use super::file::{self, Found, amount, text, whole};
 use super::grading::{Graded, checks};
 use super::layout::{self, CaseFolder, RunFolder};
 use super::{About, Case, Iteration, NotMeasured, Preference, Problem, Run, Standing, role};
+use crate::calibration;
 use crate::comparison::ComparisonStore;
 use crate::text::plural;
 use crate::workspace;
@@ -73,9 +74,19 @@ impl Iteration {
                 iteration.cases.push(case);
             }
         }
+        let has_criteria = iteration.runs().any(|run| run.overall_score.is_some());
+        for run in iteration.cases.iter_mut().flat_map(|case| &mut case.runs) {
+            run.scored_by.criteria = has_criteria;
+        }
         iteration.sort();
         iteration.about = source.about(&iteration);
         iteration.record = source.record;
+        match calibration::load(&folder.join("..")) {
+            Ok(found) => iteration.calibrations = found.calibrations,
+            Err(error) => {
+                iteration.problems.push(Problem::new("calibration.json", error.to_string()));
+            }
+        }
         Ok(iteration)
     }
 
@@ -164,7 +175,9 @@ impl Source {
                 .or_else(|| of(|record| record.model.clone()))
                 .or_else(transcript)
                 .or_else(|| stated.executor_model.clone()),
-            judge_model: of(|record| record.judge.clone())
+            // What was graded again was judged by somebody else than the record says.
+            judge_model: judges(iteration)
+                .or_else(|| of(|record| record.judge.clone()))
                 .or_else(|| first(|run| &run.judge))
                 .or_else(|| stated.judge_model.clone()),
             timestamp: of(|record| Some(record.started.to_string()))
@@ -223,8 +236,9 @@ impl Source {
             None => has_rubric || case.runs.iter().any(|run| run.rubric.is_some()),
         };
         case.preferences = preferences(&place.path, &case.runs);
-        if expects_rubric {
-            for (run, folder) in case.runs.iter_mut().zip(&folders) {
+        for (run, folder) in case.runs.iter_mut().zip(&folders) {
+            run.scored_by.rubric = expects_rubric;
+            if expects_rubric {
                 run.stop_at_gate(&folder.path);
             }
         }
@@ -349,6 +363,7 @@ impl Run {
         self.gate_passed = graded.gate_passed;
         self.judge_errors = std::mem::take(&mut graded.judge_errors);
         self.judge = graded.judge.take();
+        self.judged_by = graded.judged_by.take();
         self.suggestions = std::mem::take(&mut graded.suggestions);
         self.claims = std::mem::take(&mut graded.claims);
         self.notes = std::mem::take(&mut graded.notes);
@@ -356,6 +371,7 @@ impl Run {
         let problems = graded.problems.drain(..);
         self.problems.extend(problems.map(|problem| Problem::new("grading.json", problem)));
         self.is_unjudged = graded.is_unjudged;
+        self.judged = graded.judged;
     }
 
     /// Where the grading tells the times, they are what the public script takes; else `timing.json`, else the record.
@@ -477,6 +493,13 @@ impl Run {
             self.overall_efficiency = Some(rate / 2.0);
         }
     }
+}
+
+/// Everybody who judged, by name.
+fn judges(iteration: &Iteration) -> Option<String> {
+    let models = iteration.runs().filter_map(|run| run.judged_by.as_ref());
+    let models: BTreeSet<&str> = models.map(|judge| judge.model.as_str()).collect();
+    (!models.is_empty()).then(|| models.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// What a comparator preferred of the runs that are there.

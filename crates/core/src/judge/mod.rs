@@ -9,8 +9,10 @@
 //! reasons, quotes and single verdicts; everything that follows from them (`passed`, means, gates, overall) is computed
 //! here, and a quote that is nowhere in the material never supports a pass.
 
+mod absence;
 pub mod answer;
 pub mod grading;
+pub mod loading;
 pub mod material;
 pub mod question;
 pub mod template;

@@ -25,7 +25,7 @@ pub const TEMPLATES: [TemplateInfo; 5] = [
         about: "grades a run of an `evals` suite: expectations and rubric",
         text: include_str!("../../prompts/grade_evals.md"),
         needed: &["boundary", "prompt", "transcript", "outputs", "expectations", "dimensions"],
-        offered: &["expected_output", "checks"],
+        offered: &["expected_output", "checks", "again", "absence"],
     },
     TemplateInfo {
         kind: TemplateKind::Cases,
@@ -33,7 +33,7 @@ pub const TEMPLATES: [TemplateInfo; 5] = [
         about: "grades a run of a `cases` suite: criteria scored from 1 to 5",
         text: include_str!("../../prompts/grade_cases.md"),
         needed: &["boundary", "prompt", "transcript", "outputs", "expectations", "skill"],
-        offered: &[],
+        offered: &["again", "absence"],
     },
     TemplateInfo {
         kind: TemplateKind::Behaviour,
@@ -41,7 +41,7 @@ pub const TEMPLATES: [TemplateInfo; 5] = [
         about: "grades the behaviour in any transcript: assertions and four dimensions",
         text: include_str!("../../prompts/grade_behaviour.md"),
         needed: &["boundary", "transcript", "expectations"],
-        offered: &[],
+        offered: &["again", "absence"],
     },
     TemplateInfo {
         kind: TemplateKind::Compare,
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(
             error("{{ boundary }} {{ transcript }} {{ expectations }} {{ outpts }}"),
             "the template `grade_behaviour` uses `outpts`, which is never filled in; there are `boundary`, \
-             `transcript`, `expectations`"
+             `transcript`, `expectations`, `again`, `absence`"
         );
         assert!(error("a\n{% if %}").contains("(line 2)"), "{}", error("a\n{% if %}"));
     }

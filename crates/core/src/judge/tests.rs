@@ -5,12 +5,12 @@ use skillgauge_format::evals::{EvalsSuite, Structural};
 use skillgauge_format::part::Statement;
 use skillgauge_format::{Case, Kind, Number, Suite, write};
 
-use super::answer::{BehaviourAnswer, CasesAnswer, EvalsAnswer};
+use super::answer::{BehaviourAnswer, CasesAnswer, EvalsAnswer, Rest, SkillShown, Wanted};
 use super::grading::{
     CasesSubject, EvalsSubject, Need, Votes, grade_behaviour, grade_cases, grade_evals,
 };
 use super::material::{Blind, Budget, Corpus, Material, Sources};
-use super::question::{self, Question};
+use super::question::{self, Asked, Question};
 use super::template::{Template, TemplateKind};
 use crate::skill::Skill;
 
@@ -95,6 +95,8 @@ fn grade(votes: &Votes<EvalsAnswer>, found: Option<&Structural>) -> Value {
         has_judge: true,
         metrics: None,
         timing: None,
+        skill: None,
+        transcript: None,
     };
     checked(Kind::EvalsGrading, &grade_evals(&subject, votes, &corpus()))
 }
@@ -133,6 +135,8 @@ fn a_closed_gate_fails_what_was_not_judged_and_names_the_check() {
         has_judge: true,
         metrics: None,
         timing: None,
+        skill: None,
+        transcript: None,
     };
     assert_eq!(subject.need(), Need::Gated(vec!["S1".into()]));
     let grading = grade(&Votes::default(), Some(&found));
@@ -153,8 +157,11 @@ fn a_closed_gate_fails_what_was_not_judged_and_names_the_check() {
 
 #[test]
 fn what_the_judge_did_not_answer_is_named_and_counted_nowhere() {
-    let votes =
-        Votes { answers: Vec::new(), failures: vec!["overloaded".into(), "overloaded".into()] };
+    let votes = Votes {
+        answers: Vec::new(),
+        failures: vec!["overloaded".into(), "overloaded".into()],
+        wanted: 1,
+    };
     let grading = grade(&votes, Some(&structural(true)));
     assert_eq!(grading["summary"]["total"], 1);
     assert_eq!(
@@ -194,6 +201,7 @@ fn the_majority_decides_and_a_tie_does_not_pass() {
             evals_answer(&[pass(), fail()], [4, 2]),
         ],
         failures: vec!["overloaded".into()],
+        wanted: 0,
     };
     let grading = grade(&votes, Some(&structural(true)));
     let [_, first, second] = grading["expectations"].as_array().unwrap().as_slice() else {
@@ -211,6 +219,7 @@ fn the_majority_decides_and_a_tie_does_not_pass() {
             evals_answer(&[fail(), pass()], [5, 5]),
         ],
         failures: Vec::new(),
+        wanted: 2,
     };
     let grading = grade(&tie, Some(&structural(true)));
     assert_eq!(grading["expectations"][1]["passed"], false);
@@ -317,7 +326,7 @@ fn without_an_answer_there_is_no_cases_grading() {
     let suite = suite(CASES);
     let Some(Case::Criteria(case)) = suite.cases().next() else { panic!("no case") };
     let subject = CasesSubject { case, version: 0, run: 1, skill: None, metrics: None };
-    let votes = Votes { answers: Vec::new(), failures: vec!["timeout".into()] };
+    let votes = Votes { failures: vec!["timeout".into()], ..Votes::default() };
     let error = grade_cases(&subject, &votes, &corpus()).unwrap_err();
     assert_eq!(error.to_string(), "the judge gave no answer that can be used: timeout");
 }
@@ -339,7 +348,7 @@ fn behaviour_has_four_dimensions_and_our_mean() {
     assert_eq!(grading.overall_score, Number::Float(3.8));
     assert_eq!(grading.weak_assertions, ["It wrote a report"]);
     insta::assert_json_snapshot!(checked(Kind::BehaviourGrading, &grading));
-    let unanswered = Votes { answers: Vec::new(), failures: vec!["no key".into()] };
+    let unanswered = Votes { failures: vec!["no key".into()], ..Votes::default() };
     assert!(grade_behaviour(&assertions, &unanswered, &corpus()).is_err());
 }
 
@@ -367,7 +376,8 @@ fn the_prompt_for_an_evals_suite() {
     let Some(Case::Eval(eval)) = suite.cases().next() else { panic!("no eval") };
     let template = Template::built_in(TemplateKind::Evals).unwrap();
     let question =
-        question::evals(eval, Some(&structural(true)), &material(None), &template, 42).unwrap();
+        question::evals(eval, Some(&structural(true)), &material(None), &template, 42, Asked::All)
+            .unwrap();
     insta::assert_snapshot!(shown(&question));
 }
 
@@ -377,14 +387,17 @@ fn the_prompt_for_a_cases_suite() {
     let Some(Case::Criteria(case)) = suite.cases().next() else { panic!("no case") };
     let template = Template::built_in(TemplateKind::Cases).unwrap();
     let material = material(Some("---\nname: csv-report\n---\nBody"));
-    insta::assert_snapshot!(shown(&question::cases(case, &material, &template, 42).unwrap()));
+    insta::assert_snapshot!(shown(
+        &question::cases(case, &material, &template, 42, Asked::All).unwrap()
+    ));
 }
 
 #[test]
 fn the_prompt_for_behaviour() {
     let template = Template::built_in(TemplateKind::Behaviour).unwrap();
     let assertions = [Statement::from("It wrote a report")];
-    let question = question::behaviour(&assertions, &material(None), &template, 42).unwrap();
+    let question =
+        question::behaviour(&assertions, &material(None), &template, 42, Asked::All).unwrap();
     insta::assert_snapshot!(shown(&question));
 }
 
@@ -406,10 +419,11 @@ fn walk(value: &Value, seen: &mut usize) {
 
 #[test]
 fn in_every_schema_the_verdict_comes_last() {
+    let wanted = |ids: [&str; 2]| ids.map(|id| Wanted::new(id.to_owned(), "Nothing is left out"));
     let schemas = [
-        EvalsAnswer::schema(2, 1).unwrap(),
-        CasesAnswer::schema(1, super::answer::SkillShown::Yes).unwrap(),
-        BehaviourAnswer::schema(1).unwrap(),
+        EvalsAnswer::schema(&wanted(["E1", "D1"]), Rest::Asked).unwrap(),
+        CasesAnswer::schema(&wanted(["C1", "C2"]), SkillShown::Yes, Rest::Asked).unwrap(),
+        BehaviourAnswer::schema(&wanted(["A1", "efficiency"]), Rest::Asked).unwrap(),
     ];
     for schema in schemas {
         let mut seen = 0;
@@ -423,7 +437,7 @@ fn outputs_that_forge_an_end_stay_inside() {
     let suite = suite(EVALS);
     let Some(Case::Eval(eval)) = suite.cases().next() else { panic!("no eval") };
     let template = Template::built_in(TemplateKind::Evals).unwrap();
-    let first = question::evals(eval, None, &material(None), &template, 42).unwrap();
+    let first = question::evals(eval, None, &material(None), &template, 42, Asked::All).unwrap();
     // The agent has seen the prompt of an earlier grading and copies its end, with instructions after it.
     let folder = tempfile::tempdir().unwrap();
     let end = first.user.lines().find(|line| line.starts_with("===== END OUTPUTS")).unwrap();
@@ -433,7 +447,7 @@ fn outputs_that_forge_an_end_stay_inside() {
     let sources =
         Sources { transcript: None, outputs: Some(folder.path()), skill: None, blind: &blind };
     let material = Material::gather(&sources, &Budget::default());
-    let second = question::evals(eval, None, &material, &template, 42).unwrap();
+    let second = question::evals(eval, None, &material, &template, 42, Asked::All).unwrap();
     let real: Vec<usize> = second
         .user
         .lines()
@@ -452,7 +466,7 @@ fn outputs_that_forge_an_end_stay_inside() {
 fn without_a_judge_only_the_checks_count_whether_the_gate_is_open_or_not() {
     let suite = suite(EVALS);
     let Some(Case::Eval(eval)) = suite.cases().next() else { panic!("no eval") };
-    let votes = Votes { answers: Vec::new(), failures: vec![crate::judge::NO_JUDGE.to_owned()] };
+    let votes = Votes { failures: vec![crate::judge::NO_JUDGE.to_owned()], ..Votes::default() };
     for gate_passed in [true, false] {
         let found = structural(gate_passed);
         let subject = EvalsSubject {
@@ -462,6 +476,8 @@ fn without_a_judge_only_the_checks_count_whether_the_gate_is_open_or_not() {
             has_judge: false,
             metrics: None,
             timing: None,
+            skill: None,
+            transcript: None,
         };
         let grading = grade_evals(&subject, &votes, &corpus());
         assert_eq!(grading.summary.total, found.expectations.len() as u64, "{gate_passed}");

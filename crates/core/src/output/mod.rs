@@ -17,6 +17,7 @@ mod text;
 mod totals;
 pub mod transcript_text;
 pub mod trigger_ci;
+pub mod trigger_evidence;
 pub mod trigger_text;
 
 pub use github::Github;

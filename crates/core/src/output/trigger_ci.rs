@@ -96,8 +96,9 @@ fn suite(
         unhappy(&case, "error", "broken", words, out);
     }
     for result in results {
-        let case =
-            format!("    <testcase classname=\"{name}\" name=\"{}\"", attribute(&result.query));
+        let around = result.situation.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        let query = attribute(&format!("{}{around}", result.query));
+        let case = format!("    <testcase classname=\"{name}\" name=\"{query}\"");
         match result.verdict() {
             QueryVerdict::Passed => push(out, format_args!("{case}/>\n")),
             QueryVerdict::Failed => unhappy(&case, "failure", "trigger", &message(result), out),

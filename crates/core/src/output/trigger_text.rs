@@ -10,6 +10,7 @@ use skillgauge_format::trigger::{
     TriggerMetrics, TriggerReport, TriggerSummary, Via, ViaDetail,
 };
 
+use super::trigger_evidence as evidence;
 use crate::text::{plural, printable, shorten};
 use crate::trigger::against;
 
@@ -39,8 +40,21 @@ pub fn render_text(report: &TriggerReport) -> String {
     if let Some(measurement) = &report.measurement {
         let _ = writeln!(out, "{}", spending(measurement));
     }
-    for listing in report.listing.iter().chain(report.crowd.iter().flat_map(|crowd| &crowd.listing))
-    {
+    let crowd = report.crowd.as_ref();
+    let measured = [
+        (report.listing.as_ref(), report.measurement.as_ref(), ""),
+        (
+            crowd.and_then(|crowd| crowd.listing.as_ref()),
+            crowd.map(|it| &it.measurement),
+            "in a crowd ",
+        ),
+    ];
+    for (listing, measurement, place) in measured {
+        let Some(listing) = listing else { continue };
+        let version = measurement.and_then(|it| it.agent_version.as_deref());
+        if let Some(seen) = evidence::seen(listing, version) {
+            let _ = writeln!(out, "{place}{seen}");
+        }
         let _ = write!(out, "{}", listed(listing));
     }
     for warning in report.warnings.iter().flatten() {
@@ -102,8 +116,9 @@ fn request(measurement: &TriggerMeasurement) -> String {
 fn queries(report: &TriggerReport, out: &mut String) {
     let in_crowd = |result: &QueryResult| {
         let crowd = report.crowd.as_ref()?;
-        crowd.results.iter().find(|other| other.query == result.query)
+        crowd.results.iter().find(|other| other.is_same_query(result))
     };
+    let limit = report.measurement.as_ref().and_then(|it| it.max_turns);
     let heading = if report.crowd.is_some() {
         "        alone                  in a crowd"
     } else {
@@ -117,11 +132,22 @@ fn queries(report: &TriggerReport, out: &mut String) {
             let shown = in_crowd(result).map(|other| format!("{} {}", mark(other), rate(other)));
             let _ = write!(out, "  {:<26}", shown.unwrap_or_default());
         }
-        let _ = write!(out, "  {sign} {}{}", short(&result.query), notes(result));
-        if let Some(said) = in_crowd(result).map(notes).filter(|said| !said.is_empty()) {
+        let around =
+            result.situation.as_ref().map(|it| format!(" [{}]", printable(&it.to_string())));
+        let around = around.unwrap_or_default();
+        let _ = write!(out, "  {sign} {}{around}{}", short(&result.query), notes(result, limit));
+        let other = in_crowd(result);
+        let said = other.map(|other| notes(other, limit));
+        if let Some(said) = said.filter(|said| !said.is_empty()) {
             let _ = write!(out, "  in a crowd: {}", said.trim_start());
         }
         out.push('\n');
+        for (result, place) in [(Some(result), ""), (other, "in a crowd, ")] {
+            let failed = result.filter(|it| it.verdict() == QueryVerdict::Failed);
+            for line in failed.into_iter().flat_map(evidence::wrong_lines) {
+                let _ = writeln!(out, "          {place}{line}");
+            }
+        }
     };
     let (decided, open): (Vec<&QueryResult>, Vec<&QueryResult>) =
         report.results.iter().partition(|result| result.verdict() != QueryVerdict::Undecided);
@@ -156,7 +182,7 @@ fn rate(result: &QueryResult) -> String {
     format!("{rate:.2} [{low:.2} {high:.2}] {}/{}", result.triggers, result.completed())
 }
 
-fn notes(result: &QueryResult) -> String {
+fn notes(result: &QueryResult, max_turns: Option<u64>) -> String {
     let mut notes = Vec::new();
     // Who took the query comes first: it is what to work on.
     for (words, skills) in [("taken by", &result.other_skills), ("also loaded", &result.co_loaded)]
@@ -164,6 +190,10 @@ fn notes(result: &QueryResult) -> String {
         for (skill, count) in skills.iter().flatten() {
             notes.push(format!("{words} {} {count}/{}", printable(skill), result.completed()));
         }
+    }
+    if let Some(count) = result.turn_limited {
+        let turns = max_turns.map_or_else(|| "the turn limit".to_owned(), |n| plural(n, "turn"));
+        notes.push(format!("{count} did not trigger within {turns}"));
     }
     for (count, what) in [
         (Some(result.errors), "errored"),
@@ -232,12 +262,21 @@ fn calibration(report: &TriggerReport, out: &mut String) {
             short(&other.query)
         );
     }
+    for line in
+        report.measurement.iter().filter_map(|it| it.turns.as_ref()).flat_map(evidence::turns)
+    {
+        let _ = writeln!(out, "{line}");
+    }
 }
 
 fn spending(measurement: &TriggerMeasurement) -> String {
     let unknown = || "unknown".to_owned();
     let requests = measurement.requests.map_or_else(unknown, |count| count.to_string());
-    let tokens = measurement.tokens.map_or_else(unknown, |count| count.to_string());
+    let tokens = match (measurement.tokens, measurement.tokens_at_least) {
+        (Some(count), _) => count.to_string(),
+        (None, 0) => unknown(),
+        (None, known) => format!("unknown (at least {known})"),
+    };
     let cost = match (measurement.cost_usd, measurement.cost_at_least_usd.as_f64()) {
         (Some(cost), _) => format!("${:.4}", cost.as_f64()),
         (None, known) if known > 0.0 => format!("unknown (at least ${known:.4})"),
@@ -258,16 +297,21 @@ fn spending(measurement: &TriggerMeasurement) -> String {
 }
 
 fn listed(listing: &TriggerListing) -> String {
-    match listing.description {
-        ListedDescription::Whole => String::new(),
-        ListedDescription::Cut => {
-            "warning: Claude Code cuts this description in its list of skills\n".to_owned()
-        }
-        ListedDescription::AtRisk => format!(
-            "warning: with {} skills Claude Code's list needs {} characters and has room for {}: {} skills are listed by name \
-             only, those that were used least first\n",
-            listing.skills, listing.needed_chars, listing.budget_chars, listing.name_only
+    let agent = match listing.agent.as_deref() {
+        Some("claude") => "Claude Code".into(),
+        Some(agent) => printable(agent),
+        None => "the request".into(),
+    };
+    match (listing.description, listing.entry_chars, listing.budget_chars) {
+        (Some(ListedDescription::Cut), Some(most), _) => format!(
+            "warning: {agent} cuts this description in its list of skills after {most} characters\n"
         ),
+        (Some(ListedDescription::AtRisk), _, Some(budget)) => format!(
+            "warning: with {} skills the list of {agent} needs {} characters and has room for {budget}: {} skills are listed \
+             by name only, those that were used least first\n",
+            listing.skills, listing.needed_chars, listing.name_only
+        ),
+        _ => String::new(),
     }
 }
 
@@ -276,13 +320,16 @@ mod tests {
     use skillgauge_format::transcript::Reason;
 
     use super::*;
-    use crate::trigger::{LabelledQuery, Measured, Observation, assemble};
+    use crate::trigger::{LabelledQuery, Measured, Observation, Steps, assemble};
 
     #[test]
     fn the_example_of_the_documentation_is_what_comes_out() {
         let loads = |names: &[&str]| Observation::completed(names.iter().map(|&name| name.into()));
         let limit = || Observation::failed(Reason::RateLimit, "too many");
-        let (own, other, none) = (loads(&["pdf-forms"]), loads(&["csv-report"]), loads(&[]));
+        let (own, mut other, none) = (loads(&["pdf-forms"]), loads(&["csv-report"]), loads(&[]));
+        let write = serde_json::json!({"file_path": "totals.csv"});
+        let skill = serde_json::json!({"skill": "csv-report"});
+        other.steps = Steps::of_calls([("Skill", &skill), ("Write", &write)], "");
         let queries = [
             LabelledQuery::new("fill in this form", true),
             LabelledQuery::new("put the totals into the PDF", true),
@@ -294,6 +341,7 @@ mod tests {
             description: "d",
             threshold: 0.5,
             runs: 3,
+            max_turns: None,
             queries: &queries,
             observations: &[
                 vec![own.clone(), own.clone(), own.clone()],

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A query has skills that want it and skills that refuse it. A run goes right when it loads a skill that wants the query and
-//! no other; of a query that nobody wants, when it loads none. Every other load is a false fire of the skill that was loaded.
+//! none that does not; of a query that nobody wants, when it loads none. Every other load is a false fire of the skill that was loaded.
 
 mod estimate;
 mod plan;
@@ -15,7 +15,7 @@ mod text;
 
 pub use estimate::estimate;
 pub use plan::{RouteQuery, RouteSkill, plan};
-pub use report::{NONE, Settings, Take, report};
+pub use report::{NONE, Settings, Take, is_right, report};
 pub use text::render_text;
 
 #[cfg(test)]

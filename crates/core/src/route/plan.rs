@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use skillgauge_format::trigger::TriggerSet;
+use skillgauge_format::trigger::{Situation, TriggerSet};
 
 use crate::estimate::Described;
 
@@ -18,6 +18,10 @@ pub struct RouteSkill {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteQuery {
     pub text: String,
+    /// Where it is asked; nothing in an empty folder and a new conversation.
+    pub situation: Option<Situation>,
+    /// The place of the first skill that has it, which also holds the files of the situation.
+    pub owner: usize,
     /// The skills that should trigger; empty when none does.
     pub wanted_by: Vec<usize>,
     /// The skills that should not.
@@ -27,12 +31,15 @@ pub struct RouteQuery {
 /// The different queries of all trigger sets, in the order of the skills.
 pub fn plan(skills: &[RouteSkill]) -> Vec<RouteQuery> {
     let mut queries: Vec<RouteQuery> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut places: HashMap<(String, Option<Situation>), usize> = HashMap::new();
     for (skill, route) in skills.iter().enumerate() {
         for query in route.set.iter().flat_map(TriggerSet::queries) {
-            let place = *places.entry(query.text.to_owned()).or_insert_with(|| {
+            let identity = (query.text.to_owned(), query.situation.clone());
+            let place = *places.entry(identity).or_insert_with(|| {
                 queries.push(RouteQuery {
                     text: query.text.to_owned(),
+                    situation: query.situation.clone(),
+                    owner: skill,
                     wanted_by: Vec::new(),
                     refused_by: Vec::new(),
                 });

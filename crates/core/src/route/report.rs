@@ -71,7 +71,7 @@ pub fn report(
 }
 
 /// Whether the skills that a run loaded are what the query's owners want: one of these, and no other.
-fn is_right(query: &RouteQuery, loaded: &[usize]) -> bool {
+pub fn is_right(query: &RouteQuery, loaded: &[usize]) -> bool {
     loaded.is_empty() == query.wanted_by.is_empty()
         && loaded.iter().all(|skill| query.wanted_by.contains(skill))
 }
@@ -119,19 +119,25 @@ impl Count {
         for &skill in &query.wanted_by {
             self.wanted[skill] += 1;
         }
-        for take in takes {
-            let Some(loaded) = self.known(take) else { continue };
+        let known: Vec<Vec<usize>> = takes.iter().filter_map(|take| self.known(take)).collect();
+        for loaded in &known {
             completed += 1;
-            right += u64::from(is_right(query, &loaded));
+            right += u64::from(is_right(query, loaded));
             together += u64::from(loaded.len() > 1);
             let none = [self.wanted.len()];
-            for &column in if loaded.is_empty() { &none[..] } else { &loaded } {
+            for &column in if loaded.is_empty() { &none[..] } else { loaded } {
                 columns[column] += 1;
             }
-            self.run(query, &loaded);
         }
         let runs = takes.len() as u64;
         let planned = settings.runs.max(runs);
+        let pass = settled(right, completed, planned, settings.threshold);
+        // What is undecided is in no recall, no matrix and no collision, as it is in no metric of a trigger report.
+        if pass.is_some() {
+            for loaded in &known {
+                self.run(query, loaded);
+            }
+        }
         let name = |place: &usize| self.labels[*place].clone();
         QueryRoute {
             query: query.text.clone(),
@@ -142,7 +148,8 @@ impl Count {
             runs,
             errors: runs - completed,
             runs_missing: planned - runs,
-            pass: settled(right, completed, planned, settings.threshold),
+            pass,
+            situation: query.situation.clone(),
             ..QueryRoute::default()
         }
     }

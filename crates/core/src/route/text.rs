@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use skillgauge_format::trigger::{QueryRoute, RouteBasis, RouteReport};
 
+use crate::output::trigger_evidence::route_lines;
 use crate::text::{one_line, percent, plural, table};
 
 pub fn render_text(report: &RouteReport) -> String {
@@ -98,15 +99,21 @@ fn query(text: &mut String, result: &QueryRoute) {
         .map(|taken| format!("{} {}/{completed}", taken.skill, taken.runs))
         .collect();
     let taken = if taken.is_empty() { "-".to_owned() } else { taken.join(", ") };
-    let _ = write!(text, "  {}\n    {wanted}; taken by {taken}", one_line(&result.query));
+    let around = result.situation.as_ref().map(|it| format!(" [{}]", one_line(&it.to_string())));
+    let around = around.unwrap_or_default();
+    let _ = write!(text, "  {}{around}\n    {wanted}; taken by {taken}", one_line(&result.query));
     for (count, what) in [
         (result.together, "with two or more loaded"),
         (result.errors, "errored"),
         (result.runs_missing, "not made"),
+        (result.turn_limited, "ended by the turn limit"),
     ] {
         if count > 0 {
             let _ = write!(text, ", {count} {what}");
         }
     }
     text.push('\n');
+    for line in route_lines(result.wrong_runs.as_ref(), result.runs) {
+        let _ = writeln!(text, "      {line}");
+    }
 }

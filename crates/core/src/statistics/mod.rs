@@ -5,6 +5,7 @@
 //! `None`, never a value that looks like a measurement. Reference values come from scipy
 //! (`crates/core/testdata/statistics.py`).
 
+mod accuracy;
 mod agreement;
 mod exact;
 mod paired;
@@ -16,6 +17,7 @@ mod spread;
 mod verdict;
 mod within;
 
+pub use accuracy::{Accuracy, Counted, Measured};
 pub use agreement::{Confusion, area_under_curve, cohens_kappa};
 pub use exact::{mcnemar, sign_test};
 pub use paired::{DEFAULT_SEED, Method, PairedDifference, case_difference, sign_flip};

@@ -86,7 +86,7 @@ pub(super) fn below(random: &mut ChaCha8Rng, end: u64) -> usize {
 }
 
 /// The quantile of sorted values, between the two nearest ones.
-fn quantile(sorted: &[f64], p: f64) -> f64 {
+pub(super) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let place = p * number(sorted.len() - 1);
     #[expect(
         clippy::cast_possible_truncation,

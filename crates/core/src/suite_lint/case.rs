@@ -6,15 +6,37 @@ use skillgauge_format::Dialect;
 
 use super::SkillFacts;
 use super::report::Report;
-use super::table::suite::{DUPLICATE_CASE, FEW_CASES, OTHER_SKILL, SIMILAR_CASES};
+use super::table::suite::{
+    DUPLICATE_CASE, FEW_CASES, NOTHING_TO_GRADE, OTHER_SKILL, SIMILAR_CASES,
+};
 use super::text::{near_pairs, normalised, quoted, repeated, words};
 use super::view::{CaseView, SuiteView};
 use crate::statistics::FEWEST_CASES;
 
 pub(super) fn check(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
     count(suite, report);
+    nothing_to_grade(suite, |_| true, report);
     duplicates(&suite.cases, report);
     other_skill(suite, facts, report);
+}
+
+/// Cases that nothing can be said about, however they are run.
+pub(super) fn nothing_to_grade(
+    suite: &SuiteView<'_>,
+    is_wanted: impl Fn(&str) -> bool,
+    report: &mut Report<'_>,
+) {
+    for case in suite.cases.iter().filter(|case| is_wanted(&case.id)) {
+        if case.is_judged() || case.is_query || !case.checks.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "case {} can't be graded: it has no expectations, no checks, no rubric and no `expected_output`",
+            case.id
+        );
+        let hint = "add `expectations`, or an `expected_output` that says what a good result is";
+        report.add(&NOTHING_TO_GRADE, &case.spot, message, hint.to_owned());
+    }
 }
 
 fn count(suite: &SuiteView<'_>, report: &mut Report<'_>) {

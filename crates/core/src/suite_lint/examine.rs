@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
+use skillgauge_format::evals::translate;
 use skillgauge_format::{Suite, json};
 
 use super::report::Report;
-use super::view::SuiteView;
-use super::{LintFinding, SkillFacts, case, input_file, problems, structural};
+use super::view::{SuiteView, TriggerView};
+use super::{LintFinding, SkillFacts, case, input_file, loading, problems, structural};
 use crate::finding::Level;
 use crate::profile::Strictness;
 
@@ -23,6 +24,16 @@ pub struct Examination<'r> {
     pub workspace: Option<&'r Path>,
     /// Whether a case is run, by its id; the input files of others may be missing.
     pub is_wanted: &'r dyn Fn(&str) -> bool,
+    pub purpose: Purpose,
+}
+
+/// What a suite is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Its runs are graded, so each case needs something to be graded by.
+    Grading,
+    /// Its runs are compared with each other, or were made before.
+    Looking,
 }
 
 #[derive(Debug)]
@@ -35,17 +46,44 @@ pub struct ExaminationResult {
     pub omitted: usize,
 }
 
+/// A trigger set before it is used.
+#[derive(Debug)]
+pub struct SetExamination {
+    /// Input files that are not there or lead out of the skill, in the order of the file.
+    pub findings: Vec<LintFinding>,
+}
+
+/// Looks for the input files of a trigger set; what is wrong with its shape is the reader's to say.
+pub fn examine_set(text: &[u8], skill: &Path, workspace: Option<&Path>) -> SetExamination {
+    let mut report = Report::new(text, Strictness::Normal);
+    if let Ok(document) = json::parse(text) {
+        let view = TriggerView::new(&document.root);
+        input_file::check_queries(&view, skill, workspace, &mut report);
+    }
+    SetExamination { findings: report.finish(0).0 }
+}
+
 /// Reads a suite and looks for everything that would end its use later.
 pub fn examine(request: &Examination<'_>) -> ExaminationResult {
     let mut report = Report::new(request.text, Strictness::Normal);
     let read = Suite::read(request.text);
     if let Ok(document) = json::parse(request.text) {
-        let view = SuiteView::new(&document.root);
+        let translated = translate(&document.root);
+        let view = SuiteView::new(translated.as_ref().unwrap_or(&document.root));
         structural::compile(&view, &mut report);
+        if request.purpose == Purpose::Grading {
+            case::nothing_to_grade(&view, |id| (request.is_wanted)(id), &mut report);
+        }
+        if request.purpose == Purpose::Grading {
+            loading::check(&view, |id| (request.is_wanted)(id), &mut report);
+        }
         if let Some(skill) = request.skill {
             let is_wanted = |id: &str| (request.is_wanted)(id);
             input_file::check(&view, skill, request.workspace, is_wanted, &mut report);
             case::other_skill(&view, &SkillFacts::read(skill), &mut report);
+        }
+        if translated.is_some() {
+            report.relocate(&document.root);
         }
     }
     let suite = read.as_ref().ok().map(|read| read.value.clone());

@@ -7,7 +7,7 @@ use skillgauge_format::Dialect;
 use super::report::Report;
 use super::table::suite::MISSING_INPUT;
 use super::text::quoted;
-use super::view::{SuiteView, Text};
+use super::view::{SuiteView, Text, TriggerView};
 
 /// Looks for the files of those cases whose ids are wanted.
 pub(super) fn check(
@@ -26,6 +26,19 @@ pub(super) fn check(
     let roots: Vec<&Path> = roots.into_iter().flatten().collect();
     let cases = suite.cases.iter().filter(|case| is_wanted(&case.id));
     for file in cases.flat_map(|case| &case.files) {
+        check_one(file, &roots, report);
+    }
+}
+
+/// Looks for the files of a trigger set.
+pub(super) fn check_queries(
+    set: &TriggerView<'_>,
+    skill: &Path,
+    workspace: Option<&Path>,
+    report: &mut Report<'_>,
+) {
+    let roots: Vec<&Path> = [Some(skill), workspace].into_iter().flatten().collect();
+    for file in set.queries.iter().flat_map(|query| &query.files) {
         check_one(file, &roots, report);
     }
 }

@@ -17,6 +17,7 @@ mod examine;
 mod expectation;
 mod finding;
 mod input_file;
+mod loading;
 mod reference;
 mod report;
 mod rule;
@@ -28,11 +29,12 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
+use skillgauge_format::evals::translate;
 use skillgauge_format::json::{self, LIMITS};
 use skillgauge_format::trigger::TriggerSet;
 use skillgauge_format::{Kind, Problems, ReadError, Suite, read};
 
-pub use examine::{Examination, ExaminationResult, examine};
+pub use examine::{Examination, ExaminationResult, Purpose, SetExamination, examine, examine_set};
 pub use finding::{LintFile, LintFinding, LintOutcome};
 pub use rule::{LintGroup, LintRule};
 pub use table::{lint_rule_named, lint_rules, suggest_lint_rule};
@@ -185,7 +187,8 @@ fn lint_file(
             trigger::check(&view, facts, &mut report);
         } else {
             let suite = Suite::read(&text);
-            let view = SuiteView::new(&document.root);
+            let translated = translate(&document.root);
+            let view = SuiteView::new(translated.as_ref().unwrap_or(&document.root));
             linted.cases += view.cases.len();
             check_suite(&view, facts, &mut report);
             if let (Ok(read), Some(reference)) = (&suite, &request.reference) {
@@ -200,6 +203,9 @@ fn lint_file(
                 linted.notes.push(
                     "the reference answers were not tried, because the suite has errors".to_owned(),
                 );
+            }
+            if translated.is_some() {
+                report.relocate(&document.root);
             }
             report.add_problems(&problems(suite));
         }
@@ -217,6 +223,7 @@ fn check_suite(view: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>
     case::check(view, facts, report);
     input_file::check(view, &facts.folder, facts.workspace.as_deref(), |_| true, report);
     structural::compile(view, report);
+    loading::check(view, |_| true, report);
     for case in &view.cases {
         expectation::check(case, report);
         structural::check(case, report);

@@ -256,7 +256,9 @@ fn needs_transcript(check_type: CheckType) -> bool {
         | CheckType::SkillLoaded
         | CheckType::MaxTokens
         | CheckType::MaxSeconds
-        | CheckType::OutputContains => true,
+        | CheckType::OutputContains
+        | CheckType::ResultContains
+        | CheckType::TranscriptRegex => true,
         CheckType::FileExists
         | CheckType::FileContains
         | CheckType::FileNotContains

@@ -44,6 +44,16 @@ impl<'t> Report<'t> {
         Self { text, lines, strictness, findings, own: 0, omitted: 0 }
     }
 
+    /// Finds the way to each finding anew, for a tree that was translated: places stay, ways do not.
+    pub(super) fn relocate(&mut self, root: &Node<'_>) {
+        for finding in &mut self.findings {
+            let span = Bytes { start: finding.span.start, end: finding.span.end };
+            if let Some(path) = root.path_of(span) {
+                finding.path = path;
+            }
+        }
+    }
+
     /// A finding of one of our rules; nobody reads the thousandth, so further ones are counted.
     pub(super) fn add(
         &mut self,

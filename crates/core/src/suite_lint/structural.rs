@@ -5,7 +5,9 @@ use skillgauge_format::evals::{CheckType, Operator};
 use skillgauge_format::json::{Node, Number};
 
 use super::report::Report;
-use super::table::suite::{BAD_CHECK, DUPLICATE_EXPECTATION, PASSES_EMPTY, VACUOUS_CHECK};
+use super::table::suite::{
+    BAD_CHECK, DUPLICATE_EXPECTATION, NO_OPERATOR, PASSES_EMPTY, VACUOUS_CHECK,
+};
 use super::text::{quoted, repeated};
 use super::view::{CaseView, CheckView, SuiteView};
 use crate::check::{CheckProblem, field_problems};
@@ -27,6 +29,12 @@ pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
             );
         }
     }
+    for check in case.checks.iter().filter(|check| lacks_operator(check.node)) {
+        let message = "a `file_count` without `operator` means exactly as many files here, and at least \
+                       as many in structural-checker.py";
+        let hint = "add \"operator\": \">=\" or \"operator\": \"==\"";
+        report.add(&NO_OPERATOR, &check.spot, message.to_owned(), hint.to_owned());
+    }
     let is_idle = |check: &CheckView<'_>| on_empty(check.node) == OnEmpty::Passes;
     if !case.is_judged() && !case.checks.is_empty() && case.checks.iter().all(is_idle) {
         report.add(&PASSES_EMPTY, &case.spot, IDLE.to_owned(), IDLE_HINT.to_owned());
@@ -43,6 +51,11 @@ pub(super) fn check(case: &CaseView<'_>, report: &mut Report<'_>) {
     }
 }
 
+fn lacks_operator(check: &Node<'_>) -> bool {
+    check.get("type").and_then(Node::as_str) == Some(CheckType::FileCount.name())
+        && !check.has("operator")
+}
+
 pub(super) const IDLE: &str = "every check of this case passes when the agent does nothing";
 pub(super) const IDLE_HINT: &str =
     "add a check of what must be there, such as file_exists or file_contains";
@@ -52,12 +65,13 @@ pub(super) fn compile(view: &SuiteView<'_>, report: &mut Report<'_>) {
     for case in &view.cases {
         for check in &case.checks {
             let check_type = check.node.get("type").and_then(Node::as_str);
-            let info = check_type.and_then(CheckType::from_name).map(CheckType::info);
+            let check_type = check_type.and_then(CheckType::from_name);
+            let info = check_type.map(CheckType::info);
             // A field that the type does not look at does no harm; which those are, nobody knows without a type.
             let is_used = |field: &str| info.is_none_or(|info| info.uses(field));
             for member in check.node.members().iter().filter(|member| is_used(&member.key)) {
                 let value = member.value.to_value();
-                for kind in field_problems(&member.key, &value) {
+                for kind in field_problems(check_type, &member.key, &value) {
                     let (case, check_id) = (case.id.clone(), id(check).unwrap_or("?").to_owned());
                     let problem = CheckProblem { case, check: check_id, kind };
                     let spot = check.spot.field(&member.key, &member.value);
@@ -87,12 +101,16 @@ pub(super) fn on_empty(check: &Node<'_>) -> OnEmpty {
     let plain = match text("type") {
         Some(
             "file_exists" | "file_contains" | "json_schema" | "json_path" | "yaml_valid"
-            | "markdown_section" | "skill_loaded" | "output_contains",
+            | "markdown_section" | "skill_loaded" | "output_contains" | "result_contains",
         ) => OnEmpty::Fails,
         Some(
             "file_not_contains" | "file_absent" | "no_errors" | "tool_not_called" | "max_tokens"
             | "max_seconds" | "diff_scope",
         ) => OnEmpty::Passes,
+        Some("transcript_regex") => match text("expect") {
+            Some("absent") => OnEmpty::Passes,
+            _ => OnEmpty::Fails,
+        },
         Some("file_count") => holds_for_none(operator(check), amount(check, "count")),
         Some("tool_called") => match (check.has("operator"), amount(check, "count")) {
             (false, None) => OnEmpty::Fails,
@@ -166,7 +184,7 @@ fn never_fails(check: &Node<'_>) -> Option<String> {
                 allowed.into_iter().find(|glob| matches!(*glob, "*" | "**" | "**/*"))?;
             Some(format!("{everything:?} allows every file"))
         }
-        "file_contains" | "markdown_section" | "output_contains" => {
+        "file_contains" | "markdown_section" | "output_contains" | "result_contains" => {
             let pattern = text("match_regex")?;
             let matches_all = matches!(
                 pattern,

@@ -81,6 +81,16 @@ fn queries(queries: &[(&str, bool)]) -> String {
     format!("[{}]", queries.iter().map(item).collect::<Vec<_>>().join(", "))
 }
 
+const TURNS: &str =
+    r#""turns": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]"#;
+
+/// Ten queries, and one more with these fields.
+fn asked_with(fields: &str) -> String {
+    let set = ten_and("x y z", true);
+    let last = set.rfind("\"should_trigger\"").unwrap();
+    format!("{}{fields}, {}", &set[..last], &set[last..])
+}
+
 /// Ten queries of about the same length, and one more.
 fn ten_and(query: &str, label: bool) -> String {
     let texts = [
@@ -148,6 +158,7 @@ fn fixtures() -> Vec<(&'static str, Into, String, String)> {
         evals("vacuous-check", check(r#""type": "max_tokens", "limit": 1e9"#), check(r#""type": "max_tokens", "limit": 50000"#)),
         evals("bad-check", check(r#""type": "file_contains", "pattern": "a.md", "match_regex": "(""#), check(r#""type": "file_contains", "pattern": "a.md", "match_regex": "a+""#)),
         evals("leaked-expectation", expects(r#""Save it as haiku.txt""#), sound()),
+        evals("loading-expectation", expects(r#""The demo-skill skill was loaded""#), sound()),
         evals("uncheckable", expects(r#""The output is correct""#), sound()),
         evals("duplicate-case", prompts("Write a haiku", "write a  Haiku!"), prompts("Write a haiku", "Write an ode")),
         evals("similar-cases", prompts(LONG, &LONG.replace("last", "first")), prompts(LONG, "Write an ode")),
@@ -161,6 +172,9 @@ fn fixtures() -> Vec<(&'static str, Into, String, String)> {
         evals("no-required", case("", false), case("", true)),
         evals("vague", expects(r#""Has a good structure""#), sound()),
         evals("nothing-to-grade", eval(r#""prompt": "p""#), sound()),
+        evals("not-graded", eval(r#""prompt": "p", "expectations": ["Has 3 lines"], "fail": ["It rhymes"]"#), eval(r#""prompt": "p", "expect": ["Has 3 lines"], "fail": ["It rhymes"]"#)),
+        evals("judged-as-text", eval(r#""prompt": "p", "assertions": [{"name": "n", "type": "regex", "pattern": "x"}]"#), eval(r#""prompt": "p", "assertions": [{"name": "n", "type": "transcript_regex", "pattern": "x"}]"#)),
+        evals("no-operator", check(r#""type": "file_count", "pattern": "*.md", "count": 2"#), check(r#""type": "file_count", "pattern": "*.md", "count": 2, "operator": ">=""#)),
         evals("no-statement", expects(r#""  ""#), sound()),
         evals("empty-suite", r#"{"cases": []}"#.into(), sound()),
         evals("duplicate-id", checks(&format!("{EXISTS}, {EXISTS}")), checks(EXISTS)),
@@ -175,6 +189,8 @@ fn fixtures() -> Vec<(&'static str, Into, String, String)> {
         triggers("one-class", queries(&[("a b", true), ("c d", true)]), ten_and("x y z", true)),
         triggers("few-queries", queries(&[("a b", true), ("c d", false)]), ten_and("x y z", true)),
         triggers("conflicting-labels", ten_and("merge two forms", false), ten_and("x y z", true)),
+        triggers("turn-order", asked_with(r#""turns": [{"role": "assistant", "content": "x"}]"#), asked_with(TURNS)),
+        triggers("ignored-field", asked_with(r#""setup": "x""#), asked_with(r#""context": "x""#)),
         triggers("repeated-query", ten_and("merge two forms", true), ten_and("x y z", true)),
         evals("mixed-items", r#"{"evals": [{"query": "a", "should_trigger": true}, {"id": 1, "prompt": "p", "expectations": ["Has 3 lines"]}]}"#.into(), sound()),
         evals("unknown-dialect", r#"{"hello": 1}"#.into(), sound()),
@@ -285,6 +301,7 @@ fn no_problem_of_a_suite_hides_another() {
             "mismatch $.evals[0].structural_expectations[2].pattern",
             "bad-check $.evals[0].structural_expectations[2].schema",
             "bad-check $.evals[0].structural_expectations[3].allow",
+            "nothing-to-grade $.evals[1]",
             "duplicate-id $.evals[1].id",
             "path-outside $.evals[1].files[0]",
             "missing-input $.evals[1].files[1]",

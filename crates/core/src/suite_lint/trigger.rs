@@ -1,12 +1,12 @@
 //! Rules for trigger sets: queries that are nearly the same, or that give the answer away.
 
-use super::SkillFacts;
 use super::report::Report;
 use super::table::triggers::{
     CONTRADICTING_QUERIES, LENGTH_SEPARATES, QUERY_NAMES_SKILL, SIMILAR_QUERIES,
 };
 use super::text::{near_pairs, quoted, repeated, words};
 use super::view::TriggerView;
+use super::{SkillFacts, input_file};
 use crate::statistics::{area_under_curve, number};
 
 /// The area under the curve from which the length of a query tells its label.
@@ -17,6 +17,7 @@ const FEWEST_FOR_LENGTH: usize = 5;
 
 pub(super) fn check(set: &TriggerView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
     duplicates(set, report);
+    input_file::check_queries(set, &facts.folder, facts.workspace.as_deref(), report);
     length(set, report);
     if let Some(name) = facts.name.as_deref().or(facts.folder_names.first().map(String::as_str)) {
         naming(set, name, report);
@@ -27,6 +28,9 @@ fn duplicates(set: &TriggerView<'_>, report: &mut Report<'_>) {
     let texts: Vec<Vec<String>> = set.queries.iter().map(|query| words(query.query.text)).collect();
     for (first, second) in repeated(texts.iter()) {
         let (earlier, later) = (&set.queries[first], &set.queries[second]);
+        if earlier.situation != later.situation {
+            continue;
+        }
         // To the letter the same: the reader has reported it. Without any word there is nothing to compare.
         if texts[first].is_empty() || earlier.query.text.trim() == later.query.text.trim() {
             continue;
@@ -47,7 +51,9 @@ fn duplicates(set: &TriggerView<'_>, report: &mut Report<'_>) {
     }
     for (first, second) in near_pairs(&texts) {
         let (earlier, later) = (&set.queries[first], &set.queries[second]);
-        if earlier.should_trigger == later.should_trigger {
+        let is_alike =
+            earlier.should_trigger == later.should_trigger && earlier.situation == later.situation;
+        if is_alike {
             let place = report.place(&earlier.query.spot);
             let message = format!("{} is nearly the query at {place}", quoted(later.query.text));
             report.add(&SIMILAR_QUERIES, &later.query.spot, message, None);

@@ -32,6 +32,8 @@ pub(super) struct CaseView<'d> {
     pub(super) checks: Vec<CheckView<'d>>,
     /// Whether a judge scores dimensions.
     pub(super) has_rubric: bool,
+    /// Whether it has `should_trigger`, and so is no case at all, which the reader reports.
+    pub(super) is_query: bool,
 }
 
 #[derive(Debug)]
@@ -78,6 +80,7 @@ impl<'d> CaseView<'d> {
                 .node
                 .get("quality_rubric")
                 .is_some_and(|node| !node.members().is_empty()),
+            is_query: case.node.has("should_trigger"),
             spot: case.spot.clone(),
         }
     }
@@ -108,6 +111,9 @@ pub(super) struct TriggerView<'d> {
 pub(super) struct QueryView<'d> {
     pub(super) query: Text<'d>,
     pub(super) should_trigger: bool,
+    pub(super) files: Vec<Text<'d>>,
+    /// Where it is asked, as JSON: the same words elsewhere are another query.
+    pub(super) situation: String,
 }
 
 impl<'d> TriggerView<'d> {
@@ -117,7 +123,11 @@ impl<'d> TriggerView<'d> {
         let query = |item: Cursor<'d>| {
             let text = item.field("query").or_else(|| item.field("prompt"))?.text()?;
             let should_trigger = item.node.get("should_trigger")?.as_bool()?;
-            Some(QueryView { query: text, should_trigger })
+            let files = item.list("files").iter().filter_map(Cursor::text).collect();
+            let around =
+                ["files", "turns", "context"].map(|key| item.node.get(key).map(Node::to_value));
+            let situation = serde_json::Value::from_iter(around).to_string();
+            Some(QueryView { query: text, should_trigger, files, situation })
         };
         Self { queries: list.items().filter_map(query).collect(), list: list.spot }
     }

@@ -1,11 +1,12 @@
 //! A trigger report against an earlier one: is the skill right more often?
 //!
-//! Queries are matched by their text. Within a query runs are exchangeable between the reports if nothing differs, so the
+//! Queries are matched by their text and situation. Within a query runs are exchangeable between the reports if nothing differs, so the
 //! test deals them anew query by query ([`WithinCases`]). It says something about these queries, not about others.
 //!
 //! All completed runs count, those of undecided queries too. Leaving out what is undecided would leave out queries by how
 //! their runs went: with 30 % of the runs of one report errored, that claims a difference between equal ones in 9 %.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use skillgauge_format::evals::DifferenceVerdict;
@@ -43,6 +44,10 @@ pub enum EarlierError {
     /// Its rates are of runs that stopped when the verdict was certain: that makes them more extreme.
     #[error("it was measured with `--early-stop`, so its runs can't be compared one by one")]
     EarlyStop,
+    #[error("it says that {triggers} of {completed} completed runs of \"{query}\" triggered")]
+    Contradiction { query: String, triggers: u64, completed: u64 },
+    #[error("it has \"{query}\" twice")]
+    Repeated { query: String },
     #[error("it has {runs} runs of one query; at most {MOST_RUNS} can be compared")]
     TooManyRuns { runs: u64 },
     #[error("it has no measured query with the text and the label of one of the {queries} here")]
@@ -67,6 +72,18 @@ impl Earlier {
         if report.results.iter().any(|result| result.runs_saved.unwrap_or_default() > 0) {
             return Err(EarlierError::EarlyStop);
         }
+        let contradicts = |result: &&QueryResult| result.triggers > result.completed();
+        if let Some(result) = report.results.iter().find(contradicts) {
+            let (query, triggers) = (shorten(&result.query, 60), result.triggers);
+            let completed = result.completed();
+            return Err(EarlierError::Contradiction { query, triggers, completed });
+        }
+        let mut seen = HashSet::new();
+        for result in &report.results {
+            if !seen.insert((&result.query, &result.situation)) {
+                return Err(EarlierError::Repeated { query: shorten(&result.query, 60) });
+            }
+        }
         let most = report.results.iter().map(|result| result.runs).max().unwrap_or_default();
         if most > MOST_RUNS {
             return Err(EarlierError::TooManyRuns { runs: most });
@@ -84,7 +101,7 @@ impl Earlier {
         let is_shared = |result: &&QueryResult| {
             result.completed() > 0
                 && queries.iter().any(|query| {
-                    query.text == result.query && query.should_trigger == result.should_trigger
+                    query.is_of(result) && query.should_trigger == result.should_trigger
                 })
         };
         self.report.results.iter().filter(is_shared).collect()
@@ -111,7 +128,7 @@ impl Earlier {
             report: self.file.clone(),
             description: self.report.description.clone(),
             queries: cases.len() as u64,
-            verdict: judged(found.as_ref()),
+            verdict: self.sure(now, judged(found.as_ref())),
             difference: found.as_ref().map(|found| number(found.difference)),
             interval: (found.as_ref())
                 .and_then(|found| found.interval)
@@ -126,17 +143,45 @@ impl Earlier {
         }
     }
 
+    /// The verdict, unless runs without a result could turn it: had they gone the other way, it must still hold.
+    fn sure(&self, now: &TriggerReport, verdict: DifferenceVerdict) -> DifferenceVerdict {
+        let [now_counts, earlier_counts] = match verdict {
+            DifferenceVerdict::Better => [0.0, 1.0],
+            DifferenceVerdict::Worse => [1.0, 0.0],
+            verdict => return verdict,
+        };
+        let all = |result: &QueryResult, missing: f64| {
+            let mut runs = right(result);
+            runs.resize(count(result.runs.max(result.completed())), missing);
+            runs
+        };
+        let pair = |result: &QueryResult| {
+            let mut earlier = self.report.results.iter();
+            let other = earlier.find(|other| {
+                other.is_same_query(result)
+                    && other.should_trigger == result.should_trigger
+                    && other.files_digest == result.files_digest
+            })?;
+            Some(CaseRuns { with: all(result, now_counts), without: all(other, earlier_counts) })
+        };
+        let cases: Vec<CaseRuns> = now.results.iter().filter_map(pair).collect();
+        let is_sure = judged(WithinCases::of(&cases, DEFAULT_SEED).as_ref()) == verdict;
+        if is_sure { verdict } else { DifferenceVerdict::Undecided }
+    }
+
     /// What else differs between the measurements, one sentence each: the comparison can't tell it from the description.
     pub fn confounders(&self, now: &TriggerReport) -> Vec<String> {
         let (Some(then), Some(now)) = (&self.report.measurement, &now.measurement) else {
             return Vec::new();
         };
         let known = |name: &Option<String>| name.clone().unwrap_or_else(|| "unknown".to_owned());
+        let turns = |most: Option<u64>| most.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let facts = [
             ("probes", then.via.as_str().to_owned(), now.via.as_str().to_owned()),
             ("agent", known(&then.agent), known(&now.agent)),
             ("agent version", known(&then.agent_version), known(&now.agent_version)),
             ("model", known(&then.model), known(&now.model)),
+            ("turn limit", turns(then.max_turns), turns(now.max_turns)),
         ];
         let differ = facts.into_iter().filter(|(_, then, now)| then != now);
         differ
@@ -163,10 +208,13 @@ fn matched(now: &[QueryResult], earlier: &[QueryResult]) -> (Vec<CaseRuns>, Vec<
         left_out.push(LeftOutQuery { query: query.to_owned(), reason });
     };
     for result in now {
-        match earlier.iter().find(|other| other.query == result.query) {
+        match earlier.iter().find(|other| other.is_same_query(result)) {
             None => leave(&result.query, LeftOutReason::OnlyNow),
             Some(other) if other.should_trigger != result.should_trigger => {
                 leave(&result.query, LeftOutReason::OtherLabel);
+            }
+            Some(other) if other.files_digest != result.files_digest => {
+                leave(&result.query, LeftOutReason::OtherFiles);
             }
             Some(_) if result.completed() == 0 => {
                 leave(&result.query, LeftOutReason::UnmeasuredNow);
@@ -179,7 +227,7 @@ fn matched(now: &[QueryResult], earlier: &[QueryResult]) -> (Vec<CaseRuns>, Vec<
             }
         }
     }
-    for other in earlier.iter().filter(|other| now.iter().all(|it| it.query != other.query)) {
+    for other in earlier.iter().filter(|other| now.iter().all(|it| !it.is_same_query(other))) {
         leave(&other.query, LeftOutReason::OnlyEarlier);
     }
     (cases, left_out)

@@ -17,7 +17,7 @@ pub fn calibrate(
 ) -> TriggerCalibration {
     let pairs: Vec<(&QueryResult, &QueryResult)> = agent
         .iter()
-        .filter_map(|one| Some((one, other.iter().find(|two| two.query == one.query)?)))
+        .filter_map(|one| Some((one, other.iter().find(|two| two.is_same_query(one))?)))
         .filter(|(one, two)| one.does_trigger().is_some() && two.does_trigger().is_some())
         .collect();
     let answers: Vec<(bool, bool)> = (pairs.iter())

@@ -8,6 +8,8 @@ use skillgauge_format::transcript::{
     EventKind, Outcome, Reason, SkillState, Transcript, names_skill,
 };
 
+use super::steps::{Steps, load_turn};
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// What became of the probe.
@@ -25,6 +27,12 @@ pub struct Observation {
     /// The skills whose files were touched although they were never loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<String>,
+    /// What the agent did.
+    #[serde(default, skip_serializing_if = "Steps::is_empty")]
+    pub steps: Steps,
+    /// What of the agent's events could not be understood, once each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +40,9 @@ pub struct LoadedSkill {
     /// Its name, as the agent gives it.
     pub name: String,
     pub by: LoadedBy,
+    /// The turn at which it was loaded, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,12 +72,15 @@ impl Observation {
             loaded: Vec::new(),
             denied: Vec::new(),
             touched: Vec::new(),
+            steps: Steps::default(),
+            notes: Vec::new(),
         }
     }
 
     /// A probe that ended well, with the skills that it loaded.
     pub fn completed(loaded: impl IntoIterator<Item = String>) -> Self {
-        let loaded = loaded.into_iter().map(|name| LoadedSkill { name, by: LoadedBy::Agent });
+        let loaded = loaded.into_iter();
+        let loaded = loaded.map(|name| LoadedSkill { name, by: LoadedBy::Agent, turn: None });
         Self {
             outcome: Outcome::Completed,
             reason: Reason::Completed,
@@ -74,6 +88,8 @@ impl Observation {
             loaded: loaded.collect(),
             denied: Vec::new(),
             touched: Vec::new(),
+            steps: Steps::default(),
+            notes: Vec::new(),
         }
     }
 
@@ -90,10 +106,11 @@ impl Observation {
                 LoadedBy::Agent
             }
         };
-        let loaded = end
-            .skills_loaded
-            .iter()
-            .map(|name| LoadedSkill { name: name.clone(), by: loaded_by(name) });
+        let loaded = end.skills_loaded.iter().map(|name| LoadedSkill {
+            name: name.clone(),
+            by: loaded_by(name),
+            turn: load_turn(&transcript.events, name),
+        });
         Self {
             outcome: end.outcome,
             reason: end.reason,
@@ -101,6 +118,8 @@ impl Observation {
             loaded: loaded.collect(),
             denied: end.skills_denied.clone(),
             touched: end.skills_touched.clone(),
+            steps: Steps::of(transcript),
+            notes: not_understood(transcript),
         }
     }
 
@@ -128,6 +147,11 @@ impl Observation {
         !matches!(self.answer(skill), Answer::Unmeasured(_))
     }
 
+    /// The turn at which a skill was loaded.
+    pub fn load_turn(&self, skill: &str) -> Option<u64> {
+        self.loaded.iter().find(|loaded| names_skill(&loaded.name, skill))?.turn
+    }
+
     /// The first skill that was loaded.
     pub fn first_loaded(&self) -> Option<&str> {
         self.loaded.first().map(|loaded| loaded.name.as_str())
@@ -137,6 +161,24 @@ impl Observation {
     pub fn has_touched(&self, skill: &str) -> bool {
         self.touched.iter().any(|name| names_skill(name, skill))
     }
+}
+
+/// As many notes as are kept.
+const NOTES: usize = 5;
+
+/// What an author of a `command:` agent should know; the events of other agents aren't the user's to put right.
+pub fn not_understood(transcript: &Transcript) -> Vec<String> {
+    let mut notes = Vec::new();
+    for event in transcript.events.iter().filter(|_| transcript.header.adapter == "command") {
+        if let EventKind::Unknown(unknown) = &event.kind
+            && let Some(note) = &unknown.note
+            && !notes.contains(note)
+            && notes.len() < NOTES
+        {
+            notes.push(note.clone());
+        }
+    }
+    notes
 }
 
 impl Answer {

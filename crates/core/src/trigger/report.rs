@@ -12,6 +12,7 @@ use skillgauge_format::trigger::{
 };
 use skillgauge_format::write::{rate, round_rate};
 
+use super::evidence::{turn_use, wrong_runs};
 use super::observation::{Answer, LoadedBy, Observation};
 use super::set::LabelledQuery;
 use super::verdict::Tally;
@@ -28,6 +29,8 @@ pub struct Measured<'m> {
     pub threshold: f64,
     /// How often each query was to be asked.
     pub runs: u64,
+    /// The most turns that a run could have.
+    pub max_turns: Option<u64>,
     pub queries: &'m [LabelledQuery],
     /// What was observed, for each query in the same order.
     pub observations: &'m [Vec<Observation>],
@@ -48,13 +51,18 @@ pub fn assemble(measured: &Measured<'_>) -> TriggerReport {
             query_result(query, observations, saved, measured)
         })
         .collect();
-    let warnings = warnings(&results);
+    let mut warnings = warnings(&results);
+    warnings.extend(notes(measured.observations.iter().flatten()));
+    let turns =
+        turn_use(measured.queries, measured.observations, measured.skill_name, measured.max_turns);
+    let measurement =
+        TriggerMeasurement { max_turns: measured.max_turns, turns, ..measurement(&results) };
     TriggerReport {
         skill_name: measured.skill_name.to_owned(),
         description: measured.description.to_owned(),
         summary: summary(&results, Number::Float(measured.threshold)),
         metrics: Some(metrics(&results)),
-        measurement: Some(measurement(&results)),
+        measurement: Some(measurement),
         warnings: (!warnings.is_empty()).then_some(warnings),
         results,
         ..TriggerReport::default()
@@ -104,6 +112,14 @@ fn query_result(
     let planned = measured.runs.saturating_sub(saved.unwrap_or_default()).max(tally.runs);
     let missing = planned - tally.runs;
     let verdict = tally.verdict(planned, query.should_trigger, measured.threshold);
+    let limited =
+        |seen: &&Observation| seen.is_turn_limited() && seen.answer(skill) == Answer::NotTriggered;
+    let limited = observations.iter().filter(limited).count() as u64;
+    let is_right = |seen: &Observation| match seen.answer(skill) {
+        Answer::Triggered(_) => Some(query.should_trigger),
+        Answer::NotTriggered => Some(!query.should_trigger),
+        Answer::Unmeasured(_) => None,
+    };
     let some = |counts: BTreeMap<String, u64>| (!counts.is_empty()).then_some(counts);
     QueryResult {
         query: query.text.clone(),
@@ -123,6 +139,9 @@ fn query_result(
         co_loaded: some(as_well),
         runs_saved: saved,
         runs_missing: (missing > 0).then_some(missing),
+        turn_limited: (limited > 0).then_some(limited),
+        wrong_runs: wrong_runs(observations, is_right),
+        situation: query.situation.clone(),
         ..QueryResult::default()
     }
 }
@@ -174,6 +193,15 @@ fn measurement(results: &[QueryResult]) -> TriggerMeasurement {
     }
 }
 
+/// How a warning begins about an event that nobody understands.
+pub const NOT_UNDERSTOOD: &str = "the agent printed an event that isn't understood";
+
+/// What an agent said that nobody understands, once each.
+pub fn notes<'o>(observations: impl IntoIterator<Item = &'o Observation>) -> Vec<String> {
+    let all: BTreeSet<&String> = observations.into_iter().flat_map(|seen| &seen.notes).collect();
+    all.into_iter().map(|note| format!("{NOT_UNDERSTOOD}: {note}")).collect()
+}
+
 fn warnings(results: &[QueryResult]) -> Vec<String> {
     let mut warnings = Vec::new();
     let undecided = results.iter().filter(|result| result.does_trigger().is_none()).count();
@@ -212,6 +240,7 @@ mod tests {
             description: "d",
             threshold: 0.5,
             runs: queries.iter().map(|(_, _, runs)| runs.len() as u64).max().unwrap_or_default(),
+            max_turns: None,
             queries: &labelled,
             observations: &observations,
             saved: &[],

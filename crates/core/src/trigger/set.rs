@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use skillgauge_format::trigger::TriggerSet;
+use skillgauge_format::trigger::{QueryResult, Situation, TriggerSet};
 use skillgauge_format::{Problems, read};
 
 /// A query of a trigger set.
@@ -15,11 +15,19 @@ pub struct LabelledQuery {
     pub text: String,
     /// Whether the skill should trigger.
     pub should_trigger: bool,
+    /// Where it is asked; nothing in an empty folder and a new conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub situation: Option<Situation>,
 }
 
 impl LabelledQuery {
     pub fn new(text: impl Into<String>, should_trigger: bool) -> Self {
-        Self { text: text.into(), should_trigger }
+        Self { text: text.into(), should_trigger, situation: None }
+    }
+
+    /// Whether a result is about this query.
+    pub fn is_of(&self, result: &QueryResult) -> bool {
+        result.is_of(&self.text, self.situation.as_ref())
     }
 }
 
@@ -74,7 +82,10 @@ impl QuerySet {
             .value
             .queries()
             .into_iter()
-            .map(|query| LabelledQuery::new(query.text, query.should_trigger))
+            .map(|query| LabelledQuery {
+                situation: query.situation,
+                ..LabelledQuery::new(query.text, query.should_trigger)
+            })
             .collect();
         for missing in [true, false] {
             if queries.iter().all(|query| query.should_trigger != missing) {

@@ -5,7 +5,7 @@ use skillgauge_format::trigger::{LoopIteration, LoopSummary, TuneProof};
 
 use super::proof::{points, would_show};
 use crate::statistics::SIGNIFICANCE;
-use crate::text::{counted, percent};
+use crate::text::{counted, percent, probability};
 
 /// Why the loop ends with the description that it ends with.
 pub fn conclusion(summary: &LoopSummary) -> String {
@@ -92,14 +92,14 @@ fn measured(proof: &TuneProof) -> Option<String> {
     let (original, candidate) = (original?.as_f64(), candidate?.as_f64());
     let queries = counted(proof.queries, "held-out query", "held-out queries");
     let interval = proof.interval.map_or_else(String::new, |[low, high]| {
-        format!("95 %: {} to {}, ", points(low.as_f64()), points(high.as_f64()))
+        format!("95%: {} to {}, ", points(low.as_f64()), points(high.as_f64()))
     });
     Some(format!(
-        "on {queries} {} -> {} of runs right ({} points, {interval}p = {})",
+        "on {queries} {} -> {} of runs right ({} points, {interval}{})",
         percent(original),
         percent(candidate),
         points(difference?.as_f64()),
-        small(p?.as_f64()),
+        probability(p?.as_f64()),
     ))
 }
 
@@ -109,16 +109,6 @@ fn left_out(proof: &TuneProof) -> String {
     }
     let queries = counted(proof.left_out.len(), "query", "queries");
     format!("; {queries} left out, because no run of one of the descriptions completed")
-}
-
-fn small(p: f64) -> String {
-    if p < 0.0001 {
-        "0.0001 or less".to_owned()
-    } else if p < 0.01 {
-        format!("{p:.4}")
-    } else {
-        format!("{p:.2}")
-    }
 }
 
 #[cfg(test)]
@@ -168,12 +158,12 @@ mod tests {
     fn the_sentence_names_train_held_out_and_what_would_show_it() {
         assert_eq!(
             conclusion(&summary(Some(proof(0.75, 0.62)))),
-            "train 5/12 -> 12/12; on 8 held-out queries 75 % -> 75 % of runs right (+0 points, 95 %: +0 to +21, \
+            "train 5/12 -> 12/12; on 8 held-out queries 75 % -> 75 % of runs right (+0 points, 95%: +0 to +21, \
              p = 0.62): not shown to be better; 12 held-out queries x 5 runs would show +25 points"
         );
         assert_eq!(
             conclusion(&summary(Some(proof(0.95, 0.0021)))),
-            "better: on 8 held-out queries 75 % -> 95 % of runs right (+20 points, 95 %: +0 to +21, p = 0.0021); \
+            "better: on 8 held-out queries 75 % -> 95 % of runs right (+20 points, 95%: +0 to +21, p = 0.0021); \
              train 5/12 -> 12/12"
         );
         let mut lost = proof(0.75, 0.62);

@@ -28,11 +28,21 @@ pub struct Rung {
 }
 
 /// The rungs for so many candidates, each of which has so many probes in all.
+///
+/// What the last rungs can't use, because everything has been asked, goes to the first: there the most is lost by chance.
 pub fn ladder(candidates: usize, probes: usize) -> Vec<Rung> {
+    let most = candidates.saturating_mul(probes) / SHARE;
+    let fits = |more: &usize| cost_of(&rungs(candidates, probes, *more), probes) <= most;
+    let more = (1..=probes).take_while(fits).last().unwrap_or(0);
+    rungs(candidates, probes, more)
+}
+
+/// The rungs with so many probes more of each description in the first.
+fn rungs(candidates: usize, probes: usize, more: usize) -> Vec<Rung> {
     let steps = candidates.max(1).next_power_of_two().trailing_zeros();
     let share =
         candidates.saturating_mul(probes) / (SHARE * usize::try_from(steps).unwrap_or(1).max(1));
-    let (mut left, mut asked) = (candidates, 0);
+    let (mut left, mut asked) = (candidates, more);
     let mut rungs = Vec::new();
     while left > 1 {
         asked = (asked + (share / left).max(LEAST)).min(probes);
@@ -44,9 +54,13 @@ pub fn ladder(candidates: usize, probes: usize) -> Vec<Rung> {
 
 /// All probes of a choice, with what the chosen one is still to be asked.
 pub fn cost(candidates: usize, probes: usize) -> usize {
+    cost_of(&ladder(candidates, probes), probes)
+}
+
+fn cost_of(rungs: &[Rung], probes: usize) -> usize {
     let mut before = 0;
     let mut sum = 0;
-    for rung in ladder(candidates, probes) {
+    for rung in rungs {
         sum += rung.candidates * (rung.probes - before);
         before = rung.probes;
     }
@@ -108,8 +122,8 @@ mod tests {
     fn sixteen_candidates_take_less_than_a_third_of_the_probes() {
         let rungs: Vec<(usize, usize)> =
             ladder(16, 60).iter().map(|rung| (rung.candidates, rung.probes)).collect();
-        assert_eq!(rungs, [(16, 5), (8, 15), (4, 35), (2, 60)]);
-        assert_eq!(cost(16, 60), 290, "of 960");
+        assert_eq!(rungs, [(16, 7), (8, 17), (4, 37), (2, 60)]);
+        assert_eq!(cost(16, 60), 318, "of 960");
         assert_eq!((cost(8, 60), cost(4, 60)), (167, 110), "of 480 and 240");
         assert_eq!((cost(1, 60), cost(0, 60)), (60, 60));
     }

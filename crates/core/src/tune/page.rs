@@ -10,6 +10,7 @@ use skillgauge_format::trigger::{LoopIteration, LoopSummary, TriggerReport, Tune
 use super::conclusion::conclusion;
 use super::round::{best, interval};
 use super::split::Split;
+use crate::trigger::LabelledQuery;
 
 /// The page of a loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -109,7 +110,7 @@ pub struct PageCell {
 pub fn page(
     summary: &LoopSummary,
     reports: &[TriggerReport],
-    queries: &[(String, bool)],
+    queries: &[LabelledQuery],
     split: &Split,
 ) -> TunePage {
     let best = best(&summary.iterations);
@@ -133,9 +134,7 @@ pub fn page(
         warnings: summary.warnings.clone().unwrap_or_default(),
         rounds,
         queries: (queries.iter().enumerate())
-            .map(|(place, (query, label))| {
-                over_rounds(query, *label, split.is_test(place), reports)
-            })
+            .map(|(place, query)| over_rounds(query, split.is_test(place), reports))
             .collect(),
     }
 }
@@ -164,14 +163,9 @@ fn page_rate(passed: u64, total: u64) -> PageRate {
     PageRate { passed, total, rate, low: low.as_f64(), high: high.as_f64() }
 }
 
-fn over_rounds(
-    query: &str,
-    should_trigger: bool,
-    is_test: bool,
-    reports: &[TriggerReport],
-) -> PageQuery {
+fn over_rounds(query: &LabelledQuery, is_test: bool, reports: &[TriggerReport]) -> PageQuery {
     let cell = |report: &TriggerReport| {
-        let result = report.results.iter().find(|result| result.query == query)?;
+        let result = report.results.iter().find(|result| query.is_of(result))?;
         let pass = result.does_trigger().map(|does| does == result.should_trigger);
         Some(PageCell { triggers: result.triggers, runs: result.completed(), pass })
     };
@@ -179,7 +173,10 @@ fn over_rounds(
     let mut verdicts = cells.iter().flatten().filter_map(|cell| cell.pass);
     let first = verdicts.next();
     let has_changed = verdicts.any(|pass| Some(pass) != first);
-    PageQuery { query: query.to_owned(), should_trigger, is_test, cells, has_changed }
+    let around = query.situation.as_ref().map(|situation| format!(" ({situation})"));
+    let shown = format!("{}{}", query.text, around.unwrap_or_default());
+    let should_trigger = query.should_trigger;
+    PageQuery { query: shown, should_trigger, is_test, cells, has_changed }
 }
 
 /// What is different between two descriptions, word by word.
@@ -242,7 +239,7 @@ mod tests {
             ],
             ..LoopSummary::default()
         };
-        let queries = [("a".to_owned(), true), ("b".to_owned(), true), ("c".to_owned(), true)];
+        let queries = ["a", "b", "c"].map(|text| LabelledQuery::new(text, true));
         let split = Split { train: vec![0, 2], test: vec![1] };
         let reports = [report([false, true]), report([true, true])];
         let page = page(&summary, &reports, &queries, &split);

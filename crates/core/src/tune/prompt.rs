@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 
-use skillgauge_format::trigger::{QueryResult, QueryVerdict};
+use skillgauge_format::trigger::{QueryResult, QueryVerdict, Situation};
 
 use super::candidate::{MAX_CHARACTERS, Rejection};
+use crate::text::shorten;
 
 /// The prompt, with `{{names}}` where something is put in.
 pub const TEMPLATE: &str = include_str!("../../prompts/improve_description.md");
@@ -97,12 +98,37 @@ fn failures(results: &[QueryResult], should_trigger: bool) -> String {
     for result in failed.iter().take(MAX_FAILURES) {
         let query = result.query.split_whitespace().collect::<Vec<_>>().join(" ");
         let completed = result.runs - result.errors;
-        let _ = writeln!(text, "- {query} (loaded in {} of {completed} runs)", result.triggers);
+        let triggers = result.triggers;
+        let _ = writeln!(text, "- {query} (loaded in {triggers} of {completed} runs)");
+        for line in result.situation.iter().flat_map(situation) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     if failed.len() > MAX_FAILURES {
         let _ = writeln!(text, "- and {} more", failed.len() - MAX_FAILURES);
     }
     text.trim_end().to_owned()
+}
+
+/// As many characters of a message or of instructions as are shown.
+const MAX_AROUND: usize = 300;
+/// As many earlier messages as are shown, the latest ones.
+const MAX_TURNS: usize = 4;
+
+/// Where a query is asked, a line for each thing.
+fn situation(situation: &Situation) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !situation.files.is_empty() {
+        lines.push(format!("files in the work folder: {}", situation.files.join(", ")));
+    }
+    for turn in &situation.turns[situation.turns.len().saturating_sub(MAX_TURNS)..] {
+        let said = shorten(&turn.content, MAX_AROUND);
+        lines.push(format!("earlier, the {} said: {said}", turn.role.as_str()));
+    }
+    if let Some(context) = &situation.context {
+        lines.push(format!("project instructions: {}", shorten(context, MAX_AROUND)));
+    }
+    lines
 }
 
 fn tried(tried: &[Tried]) -> String {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{ProofDesign, ProofResult, QueryResult, TuneProof};
-use skillgauge_format::write::round_rate;
+use skillgauge_format::write::{round_probability, round_rate};
 
 use super::halving;
 use crate::statistics::{
@@ -126,7 +126,7 @@ impl ProofPlan {
             interval: within.and_then(|within| within.interval).map(|interval| {
                 [interval.low, interval.high].map(|end| Number::Float(round_rate(end)))
             }),
-            p: p.map(|p| Number::Float(round_p(p))),
+            p: p.map(|p| Number::Float(round_probability(p))),
             needed: self.needed.clone().filter(|_| !proven),
             results,
             left_out,
@@ -189,7 +189,9 @@ pub(super) fn points(difference: f64) -> String {
 /// Counts the completed runs of some results in, query by query; results of other queries don't count.
 pub fn count_in(cells: &mut [ProofResult], arm: Arm, results: &[QueryResult]) {
     for cell in cells {
-        let Some(found) = results.iter().find(|result| result.query == cell.query) else {
+        let Some(found) =
+            results.iter().find(|result| result.is_of(&cell.query, cell.situation.as_ref()))
+        else {
             continue;
         };
         let (right, completed) = super::round::right_runs(found);
@@ -210,15 +212,6 @@ fn case(result: &ProofResult) -> CaseRuns {
         with: runs(result.candidate_right, result.candidate_runs),
         without: runs(result.original_right, result.original_runs),
     }
-}
-
-/// Four digits that count: a small one is no zero.
-fn round_p(p: f64) -> f64 {
-    if p <= 0.0 {
-        return 0.0;
-    }
-    let scale = 10_f64.powf(3.0 - p.log10().floor());
-    (p * scale).round() / scale
 }
 
 fn count(number: u32) -> usize {
@@ -266,6 +259,22 @@ mod tests {
         assert_eq!(proof.candidate_rate, Some(Number::Float(1.0)));
         let nothing = plan.decide(2, "c", vec![cell([0, 0], [0, 0])], 1);
         assert_eq!((nothing.proven, nothing.p, nothing.queries), (false, None, 0));
+    }
+
+    /// The candidate is rate limited exactly where it would be wrong.
+    #[test]
+    fn what_runs_without_a_result_could_turn_is_not_proven() {
+        let plan = ProofPlan::new(8, 3);
+        let good = || cell([0, 3], [3, 3]);
+        let mut cells: Vec<ProofResult> = (0..4).map(|_| good()).collect();
+        cells.extend((0..4).map(|_| cell([3, 3], [0, 0])));
+        let proof = plan.decide(2, "c", cells.clone(), 1);
+        assert!(proof.p.unwrap().as_f64() <= SIGNIFICANCE, "{:?}", proof.p);
+        assert!(!proof.proven && crate::tune::is_open(&proof), "{proof:?}");
+        // A single error beside a clear result turns nothing.
+        let mut cells: Vec<ProofResult> = (0..7).map(|_| good()).collect();
+        cells.push(cell([0, 3], [2, 2]));
+        assert!(plan.decide(2, "c", cells, 1).proven);
     }
 
     #[test]

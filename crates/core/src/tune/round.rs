@@ -9,6 +9,7 @@ use skillgauge_format::write::{rate, round_rate};
 
 use super::split::Split;
 use crate::statistics::wilson;
+use crate::trigger::LabelledQuery;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
@@ -64,18 +65,18 @@ pub fn right_runs(result: &QueryResult) -> (u64, u64) {
 /// A report lists its queries in the order of that list; one that is not in the report is left out.
 pub fn part<'r>(
     report: &'r TriggerReport,
-    queries: &[String],
+    queries: &[LabelledQuery],
     places: &[usize],
 ) -> Vec<&'r QueryResult> {
     let wanted = places.iter().filter_map(|&place| queries.get(place));
-    wanted.filter_map(|query| report.results.iter().find(|result| result.query == *query)).collect()
+    wanted.filter_map(|query| report.results.iter().find(|result| query.is_of(result))).collect()
 }
 
 /// The iteration of a report; `queries` is the list that was split.
 pub fn iteration(
     round: u64,
     report: &TriggerReport,
-    queries: &[String],
+    queries: &[LabelledQuery],
     split: &Split,
     timestamp: Timestamp,
 ) -> LoopIteration {
@@ -195,7 +196,7 @@ mod tests {
             ],
             ..TriggerReport::default()
         };
-        let queries = ["a", "b", "c", "d"].map(str::to_owned);
+        let queries = ["a", "b", "c", "d"].map(|text| LabelledQuery::new(text, true));
         let split = Split { train: vec![0, 1, 2], test: vec![3] };
         let made = iteration(2, &report, &queries, &split, Timestamp::default());
         assert_eq!((made.train_passed, made.train_total), (2, 3));

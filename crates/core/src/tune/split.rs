@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn query(text: &str, should_trigger: bool) -> Query<'_> {
-        Query { text, should_trigger }
+        Query { text, should_trigger, situation: None }
     }
 
     const TEN: [(&str, bool); 10] = [
@@ -231,7 +231,7 @@ mod tests {
         let queries = ten();
         let first = split(&queries, 0.4, 42);
         assert_eq!(first.test, [0, 2, 6, 7], "a new split would make old results useless");
-        let reversed: Vec<Query<'_>> = queries.iter().rev().copied().collect();
+        let reversed: Vec<Query<'_>> = queries.iter().rev().cloned().collect();
         let mut mirrored: Vec<usize> =
             split(&reversed, 0.4, 42).test.iter().map(|index| 9 - index).collect();
         mirrored.sort_unstable();

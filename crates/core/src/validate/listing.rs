@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::skill::Skill;
 use crate::skill::discover::{self, Ignore};
-use crate::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
+use crate::trigger::listing::{ListedSkill, Listing, ListingRule};
 
 /// More skills in one folder are counted no further: the list was over its budget long before.
 const MAX_SKILLS: usize = 5000;
@@ -32,7 +32,10 @@ impl Entry {
         let document = skill.document()?;
         let name = skill.path.file_name()?.to_string_lossy();
         let path = skill.path.clone();
-        Some(Self { path, skill: ListedSkill::of(&name, document, None) })
+        Some(Self {
+            path,
+            skill: ListedSkill::of(&name, document, None, &ListingRule::claude_code()),
+        })
     }
 
     fn folder(&self) -> &Path {
@@ -79,10 +82,8 @@ impl Group {
 
     /// What does not fit.
     pub(crate) fn over(&self) -> Option<Over> {
-        let listing = Listing::of(&self.skills, budget(CONTEXT_TOKENS));
-        if listing.name_only == 0 {
-            return None;
-        }
+        let listing = Listing::of(&self.skills, &ListingRule::claude_code());
+        let budget = listing.budget.filter(|_| listing.name_only > 0)?;
         let is_dropped = |(skill, line): &(&ListedSkill, &String)| {
             !skill.text.is_empty() && **line == skill.bare_line()
         };
@@ -90,7 +91,7 @@ impl Group {
         Some(Over {
             skills: self.skills.len(),
             needed: listing.needed,
-            budget: listing.budget,
+            budget,
             dropped: dropped.map(|(skill, _)| skill.name.clone()).collect(),
         })
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evals::Metrics;
 use crate::json::Number;
-use crate::part::{CaseId, Claim, Grader, Quote, Votes};
+use crate::part::{AbsentSearch, CaseId, Claim, Grader, Quote, Votes};
 use crate::problem::{At, Report};
 use crate::rule;
 use crate::{Extra, JsonSchema};
@@ -68,16 +68,22 @@ pub struct CriterionResult {
     pub passed: bool,
     /// Why.
     pub reasoning: String,
-    /// Whether all of the quotes were found; absent when there are none.
+    /// Whether one of the quotes proves it, or a search of ours; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence_found: Option<bool>,
     /// The quotes of the judge, and where they were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotes: Option<Vec<Quote>>,
-    /// Whether the judge passed it and a quote does not prove it.
+    /// How many quotes are nowhere, beside one that proves it: less to be trusted.
+    #[serde(default, skip_serializing_if = "crate::part::is_zero")]
+    pub unfound_quotes: u32,
+    /// What must not be there, and where skillgauge looked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absent: Option<Vec<AbsentSearch>>,
+    /// Whether the judge passed it and nothing proves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voided: Option<bool>,
-    /// The score that the judge gave, where a quote does not prove it.
+    /// The score that the judge gave, where nothing proves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_score: Option<u8>,
     /// The scores of the votes, when there are several.

@@ -53,6 +53,10 @@ pub enum CheckType {
     OutputContains,
     /// The run changed only files that it may change.
     DiffScope,
+    /// The final answer or a file contains a text.
+    ResultContains,
+    /// What the agent did and said matches a regular expression, or does not.
+    TranscriptRegex,
 }
 
 /// A row of [`CHECK_TYPES`].
@@ -173,6 +177,17 @@ impl Operator {
     }
 }
 
+/// Whether a pattern has to be found.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// It has to be there; this is meant when nothing is said.
+    #[default]
+    Present,
+    /// It must not be there.
+    Absent,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +201,7 @@ mod tests {
             assert!(info.about.ends_with('.'));
         }
         // The last variant; the compiler would refuse a discriminant beyond the table only at run time.
-        assert_eq!(CheckType::DiffScope as usize + 1, CHECK_TYPES.len());
+        assert_eq!(CheckType::TranscriptRegex as usize + 1, CHECK_TYPES.len());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Metrics, Timing};
 use crate::cases::{ConventionCompliance, Verdict};
 use crate::json::Number;
-use crate::part::{CaseId, Claim, GradedExpectation, Grader, Quote, Tally, tally};
+use crate::part::{AbsentSearch, CaseId, Claim, GradedExpectation, Grader, Quote, Tally, tally};
 use crate::problem::{At, Report};
 use crate::rule;
 use crate::{Extra, JsonSchema};
@@ -107,16 +107,22 @@ pub struct RubricScore {
     pub score: u8,
     /// Why this score.
     pub evidence: String,
-    /// Whether all of the quotes were found; absent when there are none.
+    /// Whether one of the quotes proves it, or a search of ours; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence_found: Option<bool>,
     /// The quotes of the judge, and where they were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotes: Option<Vec<Quote>>,
-    /// Whether the judge passed it and a quote does not prove it.
+    /// How many quotes are nowhere, beside one that proves it: less to be trusted.
+    #[serde(default, skip_serializing_if = "crate::part::is_zero")]
+    pub unfound_quotes: u32,
+    /// What must not be there, and where skillgauge looked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absent: Option<Vec<AbsentSearch>>,
+    /// Whether the judge passed it and nothing proves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voided: Option<bool>,
-    /// The score that the judge gave, where a quote does not prove it.
+    /// The score that the judge gave, where nothing proves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_score: Option<u8>,
     /// The scores of the votes, when there are several.
@@ -199,6 +205,9 @@ pub struct EvalSuggestion {
     pub assertion: Option<String>,
     /// What is wrong.
     pub reason: String,
+    /// What to change in the suite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

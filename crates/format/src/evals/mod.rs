@@ -1,9 +1,11 @@
 //! The files of seed 003, which extend those of the public skill-creator: structural checks, rubrics, benchmarks.
 
 mod benchmark;
+mod calibration;
 mod check_type;
 mod feedback;
 mod feedback_aggregate;
+pub(crate) mod foreign;
 mod grading;
 mod metadata;
 mod metrics;
@@ -16,9 +18,14 @@ mod timing;
 mod verdict;
 
 pub use benchmark::{Benchmark, BenchmarkMetadata, BenchmarkRun, RunResult};
-pub use check_type::{CHECK_TYPES, CheckType, CheckTypeInfo, Operator};
+pub use calibration::{
+    Calibration, CalibrationFormat, Calibrations, CorrectedRate, CorrectedRates, JudgeLabel,
+    JudgeLabels, MeasuredJudge,
+};
+pub use check_type::{CHECK_TYPES, CheckType, CheckTypeInfo, Operator, Presence};
 pub use feedback::{Feedback, Review, ReviewFeedback, ReviewMark, ReviewVerdict};
 pub use feedback_aggregate::{AggregatedSuggestion, EvalFeedbackAggregate};
+pub use foreign::{AS_EXPECTED, EXPECTED_OUTPUT, translate};
 pub use grading::{
     EvalFeedback, EvalSuggestion, EvalsGrading, RubricScore, RubricSummary, UserNotesSummary,
 };
@@ -27,8 +34,8 @@ pub use metrics::Metrics;
 pub use rubric::{Dimension, QualityRubric, Scoring};
 pub use statistics::{
     Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
-    DifferenceStatistics, DifferenceVerdict, Estimate, LoadedRuns, NeverDiscriminating, PassAtK,
-    SecondaryDifference, UnmeasuredRun,
+    DifferenceStatistics, DifferenceVerdict, Estimate, JudgeStatistics, LoadedRuns,
+    NeverDiscriminating, PassAtK, SecondaryDifference, UnmeasuredRun,
 };
 pub use structural::{CheckResult, Structural};
 pub use suite::{Eval, EvalConfig, EvalsSuite, StructuralExpectation};

@@ -7,6 +7,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::calibration::CorrectedRates;
 use super::summary::Stats;
 use super::verdict::{PrimaryOutcome, Verdict};
 use crate::json::Number;
@@ -31,6 +32,47 @@ pub struct BenchmarkStatistics {
     pub cases: Vec<CaseStatistics>,
     /// Expectations that say nothing about the skill: they always pass, or always fail, with it and without it.
     pub never_discriminating: Vec<NeverDiscriminating>,
+    /// The pass rates with the judge's mistakes taken out; absent as long as the judge is not measured (`calibrate`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<CorrectedRates>,
+    /// How far the judge's verdicts hold; absent when no judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeStatistics>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How far a judge's verdicts hold.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct JudgeStatistics {
+    /// Runs that a judge was asked about.
+    pub runs: u64,
+    /// Passes that it gave: verdicts, and scores of 3 and more; void ones included.
+    pub passes: u64,
+    /// Of these, those that no quote and no search proves; they count as fails.
+    pub voided: u64,
+    /// `voided / passes`; absent without a pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub void_rate: Option<Number>,
+    /// Verdicts and scores that it did not give.
+    pub judge_errors: u64,
+    /// Verdicts and scores that it gave.
+    #[serde(default)]
+    pub verdicts: u64,
+    /// Requests that were made for them; absent when a grading does not tell, as everything below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Seconds for each verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_per_verdict: Option<Number>,
+    /// Tokens for each verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_per_verdict: Option<Number>,
+    /// US dollars for each verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd_per_verdict: Option<Number>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
-use super::check_type::{CheckType, Operator, special_fields};
+use super::check_type::{CheckType, Operator, Presence, special_fields};
 use super::rubric::{self, QualityRubric};
 use super::verdict::PrimaryOutcome;
 use crate::check::quote;
@@ -70,7 +70,7 @@ pub struct Eval {
     /// The task.
     #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub prompt: String,
-    /// What success looks like, for people.
+    /// What success looks like. The judge reads it, and it decides when an eval has nothing else to be graded by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<String>,
     /// Input files, relative to the skill.
@@ -106,7 +106,8 @@ pub struct StructuralExpectation {
     /// What this checks, for reports.
     #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub description: String,
-    /// Glob of the files to look at: without `/` a file name at any depth, with it a path below `outputs/`.
+    /// Glob of the files to look at: without `/` a file name at any depth, with it a path below `outputs/`. For
+    /// `transcript_regex` a regular expression as Python writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1), transform = crate::schema_tests::not_null)]
     pub pattern: Option<String>,
@@ -169,6 +170,10 @@ pub struct StructuralExpectation {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1), inner(length(min = 1)), transform = crate::schema_tests::not_null)]
     pub allow: Option<Vec<String>>,
+    /// Whether `pattern` has to be in the transcript; `present` when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::schema_tests::not_null)]
+    pub expect: Option<Presence>,
     /// Whether the check passes when its statement is false; false when it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not: Option<bool>,
@@ -230,6 +235,7 @@ impl StructuralExpectation {
             skill: None,
             limit: None,
             allow: None,
+            expect: None,
             not: None,
             critical: None,
             extra: Extra::new(),
@@ -252,7 +258,7 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::E
     Json::deserialize(deserializer).map(Some)
 }
 
-/// Ids that clash or make no folder names, evals that nothing can be judged by, fields that a check ignores.
+/// Ids that clash or make no folder names, statements without words, fields that a check ignores.
 pub(crate) fn check(root: &At<'_>, report: &mut Report<'_>) {
     let Some(evals) = root.field("evals") else { return };
     if evals.node().items().is_empty() {
@@ -299,20 +305,11 @@ fn check_id(id: &At<'_>, ids: &mut rule::Unique, report: &mut Report<'_>) {
 }
 
 fn check_statements(eval: &At<'_>, report: &mut Report<'_>) {
-    let mut is_gradable = false;
     for key in ["expectations", "assertions"] {
         let Some(statements) = eval.field(key) else { continue };
         for statement in statements.items() {
-            is_gradable = true;
             check_statement(&statement, report);
         }
-    }
-    is_gradable |= ["structural_expectations", "quality_rubric"].iter().any(|key| {
-        eval.field(key)
-            .is_some_and(|at| !at.node().items().is_empty() || !at.node().members().is_empty())
-    });
-    if !is_gradable {
-        report.add(eval, MeaningIssue::NothingToGrade);
     }
 }
 

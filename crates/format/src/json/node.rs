@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::{Number, Span, from_value};
+use super::{JsonPath, Number, Span, Step, from_value};
 
 /// A parsed file.
 #[derive(Debug)]
@@ -71,6 +71,30 @@ impl<'t> Node<'t> {
     /// The items when this is an array, else none.
     pub fn items(&self) -> &[Node<'t>] {
         if let Value::Array(items) = &self.value { items } else { &[] }
+    }
+
+    /// The way to the outermost value or key that stands at a span.
+    pub fn path_of(&self, span: Span) -> Option<JsonPath> {
+        let mut steps = Vec::new();
+        self.walk_to(span, &mut steps).then(|| JsonPath::new(steps))
+    }
+
+    fn walk_to(&self, span: Span, steps: &mut Vec<Step>) -> bool {
+        if self.span == span {
+            return true;
+        }
+        let is_inside = |outer: Span| outer.start <= span.start && span.end <= outer.end;
+        if let Some(index) = self.items().iter().position(|item| is_inside(item.span)) {
+            steps.push(Step::Index(index));
+            return self.items()[index].walk_to(span, steps);
+        }
+        let found = self
+            .members()
+            .iter()
+            .find(|member| member.key_span == span || is_inside(member.value.span));
+        let Some(member) = found else { return false };
+        steps.push(Step::Key(member.key.to_string()));
+        member.key_span == span || member.value.walk_to(span, steps)
     }
 
     /// The value without its places; the last of repeated keys counts.

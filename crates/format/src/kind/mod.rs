@@ -78,6 +78,10 @@ pub enum Kind {
     TuneProposals,
     /// Findings about a suite and a trigger set.
     LintReport,
+    /// What people decided about expectations.
+    JudgeLabels,
+    /// How well judges agree with people.
+    JudgeCalibration,
 }
 
 /// Where the format of a kind comes from.
@@ -219,7 +223,7 @@ mod tests {
             assert_eq!(entry.kind as usize, number, "{}", entry.name);
             assert_eq!(Kind::from_name(entry.name), Some(entry.kind));
         }
-        assert_eq!(Kind::LintReport as usize + 1, KINDS.len());
+        assert_eq!(Kind::JudgeCalibration as usize + 1, KINDS.len());
         assert_eq!(Kind::from_name("nonsense"), None);
     }
 

@@ -105,11 +105,13 @@ formats! {
     CassetteEntry => cassette::CassetteEntry,
     TuneProposals => trigger::TuneProposals,
     LintReport => lint::LintReport,
+    JudgeLabels => evals::JudgeLabels,
+    JudgeCalibration => evals::Calibrations,
 }
 
 /// All kinds in the order of [`Kind`].
 #[rustfmt::skip]
-pub(super) static KINDS: [Entry; 30] = [
+pub(super) static KINDS: [Entry; 32] = [
     entry!(TriggerSet, trigger::TriggerSet, "trigger-set", "Trigger set",
         "<skill>/evals/triggers.json", Seed001,
         |node| dialect::guess(node) == Some(Dialect::Trigger) && !items_have(node, &["round"]), trigger::meaning::set),
@@ -201,6 +203,12 @@ pub(super) static KINDS: [Entry; 30] = [
     entry!(LintReport, lint::LintReport, "lint-report", "Findings about evals",
         "lint-evals.json", Skillgauge,
         |node| is_format(node, "lint-report"), no_rules),
+    entry!(JudgeLabels, evals::JudgeLabels, "judge-labels", "Verdicts of people",
+        "labels.json", Skillgauge,
+        |node| node.has("labels"), no_rules),
+    entry!(JudgeCalibration, evals::Calibrations, "judge-calibration", "Calibration of judges",
+        "<workspace>/calibration.json", Skillgauge,
+        |node| is_format(node, "judge-calibration"), no_rules),
 ];
 
 /// For kinds of which the schema says everything.

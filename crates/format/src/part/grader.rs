@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::json::Number;
 use crate::{Extra, JsonSchema, json};
 
 /// Who judged, with which template, and what was not shown.
@@ -31,6 +32,9 @@ pub struct Grader {
     /// What the judge was not shown; absent when it saw everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
+    /// What asking took; absent when nobody was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<GraderSpending>,
     /// What a reader should know before believing the grading.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -40,8 +44,26 @@ pub struct Grader {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(number: &u32) -> bool {
+pub(crate) fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+/// What a grading took of its judge, all votes and repeated questions included.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct GraderSpending {
+    /// Requests that were made.
+    pub calls: u64,
+    /// How long the judge took to answer, in seconds.
+    pub seconds: Number,
+    /// Tokens of all kinds; absent when the judge does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars; absent when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Number>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
 /// Which template a grading was made with.
@@ -121,6 +143,25 @@ pub struct Quote {
     /// Whether it is there and proves nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slight: bool,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A text that a judge says is absent, and what skillgauge found when it searched for it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+pub struct AbsentSearch {
+    /// The text, or a pattern between slashes.
+    pub text: String,
+    /// What was searched: files such as `outputs/report.md`, the `transcript`, the agent's `answer`; at most 50 are named.
+    pub searched: Vec<String>,
+    /// How many were searched.
+    pub searched_count: u64,
+    /// Where it is all the same; null when it is nowhere.
+    pub found_in: Option<String>,
+    /// Why the search proves nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flaw: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -10,8 +10,10 @@ mod timestamp;
 
 pub use claim::Claim;
 pub use configuration::Configuration;
+pub(crate) use grader::is_zero;
 pub use grader::{
-    Grader, GraderTemplate, LeftOut, OutputsLeftOut, Quote, TranscriptLeftOut, VerdictVotes, Votes,
+    AbsentSearch, Grader, GraderSpending, GraderTemplate, LeftOut, OutputsLeftOut, Quote,
+    TranscriptLeftOut, VerdictVotes, Votes,
 };
 pub use id::{CaseId, EvalId};
 pub use statement::{Statement, StatementObject};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json::{Number, from_value};
-use crate::part::{EvalId, Quote, Votes};
+use crate::part::{AbsentSearch, EvalId, Quote, Votes};
 use crate::problem::{At, MeaningIssue, Report};
 use crate::rule;
 use crate::{Extra, JsonSchema};
@@ -34,16 +34,22 @@ pub struct GradedExpectation {
     /// Why nobody judged it: `gate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
-    /// Whether all of the quotes were found; absent when there are none.
+    /// Whether one of the quotes proves it, or a search of ours; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence_found: Option<bool>,
     /// The quotes of the judge, and where they were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotes: Option<Vec<Quote>>,
-    /// Whether the judge passed it and a quote does not prove it.
+    /// How many quotes are nowhere, beside one that proves it: less to be trusted.
+    #[serde(default, skip_serializing_if = "crate::part::is_zero")]
+    pub unfound_quotes: u32,
+    /// What must not be there, and where skillgauge looked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absent: Option<Vec<AbsentSearch>>,
+    /// Whether the judge passed it and nothing proves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voided: Option<bool>,
-    /// The score that the judge gave, where a quote does not prove it.
+    /// The score that the judge gave, where nothing proves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_score: Option<u8>,
     /// How the votes fell, when there are several.

@@ -96,6 +96,25 @@ pub enum MeaningIssue {
         /// The label that no query has.
         missing: bool,
     },
+    /// Earlier messages that don't take turns.
+    #[error(
+        "expected a message with `role: \"{expected}\"` here: earlier messages begin with the user's and take turns"
+    )]
+    TurnOrder {
+        /// Whose turn it is.
+        expected: &'static str,
+    },
+    /// Earlier messages that end with one of the user's.
+    #[error(
+        "the last of the earlier messages must be the assistant's: the query is the user's next one"
+    )]
+    TurnsEnd,
+    /// A field that nobody looks at.
+    #[error("unknown field `{field}`; it is ignored")]
+    IgnoredField {
+        /// The field.
+        field: String,
+    },
     /// Fewer queries than a rate can be trusted with.
     #[error(
         "{positive} positive and {negative} negative queries say little; at least 5 of each are recommended"
@@ -122,12 +141,14 @@ pub enum MeaningIssue {
         total: usize,
     },
     /// Neither a trigger set nor a suite.
-    #[error("expected an array of queries, or an object with a `cases` or an `evals` array, found {found}{}", suggestion(similar.as_deref()))]
+    #[error(
+        "expected an array of queries, or an object with a `cases` or an `evals` array, found {found}{remedy}"
+    )]
     UnknownDialect {
-        /// What the file is.
+        /// What the file is, with its keys.
         found: String,
-        /// A key that looks like a misspelling of `cases` or `evals`.
-        similar: Option<String>,
+        /// What to change, as the end of the sentence; empty when nobody knows.
+        remedy: String,
     },
     /// A file of another kind than was asked for.
     #[error("this is a file of kind `{found}`, expected {expected}")]
@@ -169,9 +190,26 @@ pub enum MeaningIssue {
         /// The word that gives it away.
         word: String,
     },
-    /// An eval that nothing can be judged by.
-    #[error("nothing to grade: no expectations, no structural expectations and no rubric")]
-    NothingToGrade,
+    /// Something that reads like an expectation and is none.
+    #[error("`{field}` is not graded: {why}")]
+    NotGraded {
+        /// The field.
+        field: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// An assertion that a program should decide and that only a judge can.
+    #[error("{}", judged_as_text(fields, check_type, missing, similar.as_deref()))]
+    JudgedAsText {
+        /// The fields that the judge is given in words.
+        fields: Vec<String>,
+        /// The type that it has; empty without one.
+        check_type: String,
+        /// What a check of this type needs and it lacks.
+        missing: Vec<String>,
+        /// A type that it may be a misspelling of.
+        similar: Option<String>,
+    },
     /// An expectation without a text that could be judged.
     #[error("expected a `text` or a `description` that can be judged")]
     NoStatement,
@@ -243,6 +281,8 @@ impl MeaningIssue {
             Self::ConflictingLabels { .. } => "conflicting-labels",
             Self::RepeatedQuery { .. } => "repeated-query",
             Self::OneClass { .. } => "one-class",
+            Self::TurnOrder { .. } | Self::TurnsEnd => "turn-order",
+            Self::IgnoredField { .. } => "ignored-field",
             Self::FewQueries { .. } => "few-queries",
             Self::MixedItems { .. } => "mixed-items",
             Self::UnknownDialect { .. } => "unknown-dialect",
@@ -252,7 +292,8 @@ impl MeaningIssue {
             Self::UnsafeId { .. } => "unsafe-id",
             Self::NoRequired => "no-required",
             Self::Vague { .. } => "vague",
-            Self::NothingToGrade => "nothing-to-grade",
+            Self::NotGraded { .. } => "not-graded",
+            Self::JudgedAsText { .. } => "judged-as-text",
             Self::NoStatement => "no-statement",
             Self::PathOutside { .. } => "path-outside",
             Self::MissingAnchor { .. } => "missing-anchor",
@@ -273,15 +314,19 @@ impl MeaningIssue {
             | Self::RepeatedQuery { .. }
             | Self::OneClass { .. }
             | Self::FewQueries { .. }
+            | Self::IgnoredField { .. }
             | Self::EmptySuite
             | Self::Vague { .. }
-            | Self::NothingToGrade
+            | Self::NotGraded { .. }
+            | Self::JudgedAsText { .. }
             | Self::MissingAnchor { .. }
             | Self::UnknownAnchor { .. }
             | Self::UnusedField { .. }
             | Self::Contradiction { .. } => Level::Warning,
             Self::EmptySet
             | Self::ConflictingLabels { .. }
+            | Self::TurnOrder { .. }
+            | Self::TurnsEnd
             | Self::MixedItems { .. }
             | Self::UnknownDialect { .. }
             | Self::OtherKind { .. }
@@ -301,6 +346,29 @@ fn verb(should_trigger: bool) -> &'static str {
     if should_trigger { "trigger" } else { "not trigger" }
 }
 
-fn suggestion(similar: Option<&str>) -> String {
-    similar.map(|key| format!("; is `{key}` a misspelling?")).unwrap_or_default()
+fn judged_as_text(
+    fields: &[String],
+    check_type: &str,
+    missing: &[String],
+    similar: Option<&str>,
+) -> String {
+    let quoted = |fields: &[String]| {
+        fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ")
+    };
+    let judged = match fields {
+        [] => "the judge decides this by its text".to_owned(),
+        _ => format!("the judge decides this by its text and {}", quoted(fields)),
+    };
+    match (check_type, missing, similar) {
+        ("", ..) => format!("{judged}; with a `type` of docs/checks.md a program would"),
+        (stated, [], Some(similar)) => {
+            format!("{judged}: no check has the type \"{stated}\"; did you mean \"{similar}\"?")
+        }
+        (stated, [], None) => format!(
+            "{judged}: no check has the type \"{stated}\"; docs/checks.md lists those that a program decides"
+        ),
+        (stated, missing, _) => {
+            format!("{judged}: a check of type \"{stated}\" needs {}", quoted(missing))
+        }
+    }
 }

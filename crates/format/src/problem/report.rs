@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use super::{At, Issue, Level, Problem};
-use crate::json::{LineIndex, Place, Span, SyntaxError};
+use crate::json::{LineIndex, Node, Place, Span, SyntaxError};
 
 /// How many problems of one file are kept; the others are counted.
 ///
@@ -96,6 +96,15 @@ impl<'t> Report<'t> {
                 self.found.push(found);
             } else {
                 self.omitted += 1;
+            }
+        }
+    }
+
+    /// Finds the way to each problem anew, for a tree that was translated: places stay, ways do not.
+    pub(crate) fn relocate(&mut self, root: &Node<'_>) {
+        for found in &mut self.found {
+            if let Some(path) = root.path_of(found.span) {
+                found.path = path;
             }
         }
     }

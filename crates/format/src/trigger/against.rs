@@ -62,6 +62,8 @@ pub enum LeftOutReason {
     OnlyEarlier,
     /// The reports differ in whether it should trigger.
     OtherLabel,
+    /// Its files hold something else than in the earlier report.
+    OtherFiles,
     /// No run of it completed now.
     UnmeasuredNow,
     /// No run of it completed in the earlier report.
@@ -75,6 +77,7 @@ impl LeftOutReason {
             Self::OnlyNow => "not in the earlier report",
             Self::OnlyEarlier => "only in the earlier report",
             Self::OtherLabel => "labelled otherwise in the earlier report",
+            Self::OtherFiles => "asked with other content of its files in the earlier report",
             Self::UnmeasuredNow => "no completed run now",
             Self::UnmeasuredEarlier => "no completed run in the earlier report",
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::situation::Situation;
 use crate::json::Number;
 use crate::part::Timestamp;
 use crate::problem::{At, IdKind, Report};
@@ -130,6 +131,9 @@ pub struct ProofResult {
     pub query: String,
     /// Whether the skill should trigger.
     pub should_trigger: bool,
+    /// Where the query is asked; absent when the work folder is empty and the conversation new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub situation: Option<Situation>,
     /// Runs with the original description that went right: triggered when it should, or not when it shouldn't.
     pub original_right: u64,
     /// Runs with the original description that completed.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::{ListingSeen, TurnUse};
 use super::report::{QueryResult, TriggerSummary};
 use crate::json::Number;
 use crate::{Extra, JsonSchema};
@@ -76,6 +77,9 @@ pub struct TriggerMeasurement {
     pub requests: Option<u64>,
     /// Tokens in and out; null when a part of them is not known.
     pub tokens: Option<u64>,
+    /// Tokens of the part that is known: a run that is stopped at the load of the skill reports no total.
+    #[serde(default)]
+    pub tokens_at_least: u64,
     /// US dollars; null when a part of it is not known.
     pub cost_usd: Option<Number>,
     /// US dollars of the part that is known.
@@ -85,6 +89,12 @@ pub struct TriggerMeasurement {
     /// Runs that were not made because they could not change a verdict any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_saved: Option<u64>,
+    /// The most answers of the model that a run could have; absent without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// At which turn the skill was loaded, and how long other runs went on; absent where turns can't be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<TurnUse>,
     /// Whether a limit on calls or cost, or the user, ended the measurement early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<bool>,
@@ -117,19 +127,30 @@ pub struct TriggerMetrics {
     pub accuracy: Option<Number>,
 }
 
-/// What Claude Code would make of the list of skills.
+/// The list of skills that an agent shows its model, as far as it is known for that agent.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TriggerListing {
-    /// Characters that the list may have.
-    pub budget_chars: u64,
-    /// Characters that it would need.
+    /// The agent whose list it is; absent when the request was ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Characters that the list may have; absent when no limit is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_chars: Option<u64>,
+    /// Characters of one description that are shown; absent when no limit is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_chars: Option<u64>,
+    /// Characters that the list would need.
     pub needed_chars: u64,
     /// Skills in the list.
     pub skills: u64,
     /// Skills that would be listed by name only.
     pub name_only: u64,
-    /// What becomes of the description that was measured.
-    pub description: ListedDescription,
+    /// What becomes of the description that was measured; absent when no limit is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<ListedDescription>,
+    /// The list that the model chose from, when a query went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<ListingSeen>,
 }
 
 /// What becomes of a description in the list of skills.

@@ -3,6 +3,7 @@
 mod against;
 mod behaviour;
 mod estimate;
+mod evidence;
 mod history;
 mod loop_summary;
 mod measurement;
@@ -10,12 +11,14 @@ mod proposals;
 mod report;
 mod route;
 mod set;
+mod situation;
 
 pub use against::{LeftOutQuery, LeftOutReason, TriggerComparison};
 pub use behaviour::{BehaviourGrading, Dimensions, ScoredDimension};
 pub use estimate::{
     EstimateMethod, EstimateSummary, QueryEstimate, TriggerEstimate, TriggerEstimateFormat,
 };
+pub use evidence::{ListingBasis, ListingSeen, LoadsAt, TurnLimit, TurnUse, WrongRun};
 pub use history::{ImprovementHistory, ImprovementRound, ImprovementScore};
 pub use loop_summary::{LoopIteration, LoopSummary, ProofDesign, ProofResult, TuneProof};
 pub use measurement::{
@@ -29,6 +32,7 @@ pub use route::{
     RouteReportFormat, RouteSummary, SkillRoute, Taken,
 };
 pub use set::{Query, TriggerItem, TriggerObject, TriggerSet};
+pub use situation::{Situation, Turn, TurnRole};
 
 pub(crate) mod meaning {
     //! The rules of this family, for the table of kinds.

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::against::TriggerComparison;
+use super::evidence::WrongRun;
 use super::measurement::{TriggerCalibration, TriggerCrowd, TriggerListing};
 use super::measurement::{TriggerMeasurement, TriggerMetrics};
+use super::situation::Situation;
 use crate::json::Number;
 use crate::problem::{At, Report};
 use crate::rule;
@@ -29,7 +31,7 @@ pub struct TriggerReport {
     /// How it was measured and what that cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measurement: Option<TriggerMeasurement>,
-    /// What Claude Code would make of the list of skills.
+    /// What is known of the list of skills that the agent shows its model; absent when nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listing: Option<TriggerListing>,
     /// The same queries with other skills installed.
@@ -121,6 +123,18 @@ pub struct QueryResult {
     /// Runs that were planned and not made, because of a limit or an interruption.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_missing: Option<u64>,
+    /// Runs that the turn limit ended before the skill was loaded. They did not trigger within so many turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_limited: Option<u64>,
+    /// The first runs that went wrong, and what the agent did in them; absent when all went right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_runs: Option<Vec<WrongRun>>,
+    /// Where the query was asked; absent when the work folder was empty and the conversation new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub situation: Option<Situation>,
+    /// A hash of what the files of the situation hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_digest: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -149,6 +163,16 @@ impl QueryResult {
         }
     }
 
+    /// Whether it is about the same query: the same words in the same situation.
+    pub fn is_same_query(&self, other: &Self) -> bool {
+        self.is_of(&other.query, other.situation.as_ref())
+    }
+
+    /// Whether it is about a query in a situation.
+    pub fn is_of(&self, query: &str, situation: Option<&Situation>) -> bool {
+        self.query == query && self.situation.as_ref() == situation
+    }
+
     /// Runs with a result.
     pub fn completed(&self) -> u64 {
         self.runs.saturating_sub(self.errors)
@@ -175,7 +199,7 @@ pub fn settled(hits: u64, completed: u64, planned: u64, threshold: f64) -> Optio
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-pub(super) fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

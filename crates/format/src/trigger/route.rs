@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::WrongRun;
 use super::report::is_zero;
+use super::situation::Situation;
 use crate::json::Number;
 use crate::problem::{At, Report};
 use crate::rule;
@@ -160,6 +162,15 @@ pub struct QueryRoute {
     /// Whether it went where it should; absent when it is undecided: runs without a result could turn it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass: Option<bool>,
+    /// Runs that the turn limit ended before a skill was loaded. Absent when there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turn_limited: u64,
+    /// The first runs that went wrong, and what the agent did in them; absent when all went right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_runs: Option<Vec<WrongRun>>,
+    /// Where the query was asked; absent when the work folder was empty and the conversation new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub situation: Option<Situation>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

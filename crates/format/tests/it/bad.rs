@@ -47,8 +47,6 @@ fn the_good_fixtures_have_only_the_warnings_that_they_should() {
          at least 5 of each are recommended",
         "seed-001/trigger-set.object.json 2:12: $.evals: 1 positive and 1 negative queries say little; \
          at least 5 of each are recommended",
-        "skill-creator/evals-suite.json 14:5: $.evals[1]: nothing to grade: no expectations, \
-         no structural expectations and no rubric",
     ];
     assert_eq!(warnings, expected);
 }

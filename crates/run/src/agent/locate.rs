@@ -44,21 +44,26 @@ pub enum LocateError {
     NoProgram { agent: AgentName },
     /// The program is not there.
     #[error("the agent `{agent}` was not found: no program `{program}`{}", hint(install.as_deref()))]
-    NotFound { agent: AgentName, program: String, install: Option<String> },
+    NotFound {
+        agent: AgentName,
+        program: String,
+        /// How to install it, as a sentence.
+        install: Option<String>,
+    },
     /// Another program that it needs is not there.
     #[error("the agent `{agent}` needs the program `{program}`, which is not on the PATH")]
     Needs { agent: AgentName, program: String },
-    /// It is older than what is known to work.
+    /// It is known to be measured wrongly.
     #[error(
-        "the agent `{agent}` is too old: {found} was found, and {minimum} is the oldest version that is known to be measured \
-         rightly{}; to try it all the same, set version.minimum of [agents.{agent}] in skillgauge.toml", hint(install.as_deref())
+        "the agent `{agent}` is too old: {found} was found, and versions before {minimum} are known to be measured \
+         wrongly{}; to try it all the same, set version.minimum of [agents.{agent}] in skillgauge.toml", hint(install.as_deref())
     )]
     TooOld {
         agent: AgentName,
         found: Version,
         /// The oldest version that works.
         minimum: Version,
-        /// How to install another.
+        /// How to install another, as a sentence.
         install: Option<String>,
     },
     /// It does not tell its version.
@@ -82,7 +87,7 @@ pub enum LocateError {
 }
 
 fn hint(install: Option<&str>) -> String {
-    install.map(|install| format!("; install it with `{install}`")).unwrap_or_default()
+    install.map(|install| format!("; {install}")).unwrap_or_default()
 }
 
 /// Where to look and how to start.
@@ -93,8 +98,15 @@ pub(crate) struct Search<'s> {
     pub(crate) scratch: &'s Path,
 }
 
+impl Located {
+    /// Why its version may be measured wrongly, and what to do; nothing for one that was tested.
+    pub fn untested(&self) -> Option<String> {
+        self.descriptor.untested(self.version.as_ref())
+    }
+}
+
 impl Search<'_> {
-    /// Finds an agent and holds it to the oldest version that works.
+    /// Finds an agent, and refuses a version that is known to be measured wrongly.
     pub(crate) async fn locate(
         &self,
         descriptor: &Arc<Descriptor>,
@@ -108,7 +120,7 @@ impl Search<'_> {
                 agent: descriptor.name.clone(),
                 found: found.clone(),
                 minimum: minimum.clone(),
-                install: descriptor.install.clone(),
+                install: descriptor.install_advice(),
             });
         }
         Ok(Located { version, ..found })
@@ -127,7 +139,7 @@ impl Search<'_> {
         let found = found.ok_or_else(|| LocateError::NotFound {
             agent: agent.clone(),
             program: program.to_string(),
-            install: descriptor.install.clone(),
+            install: descriptor.install_advice(),
         })?;
         for needed in &descriptor.needs {
             if on_path(needed, self.environment).is_none() {

@@ -28,6 +28,7 @@ pub use locate::{LocateError, Located};
 pub use registry::{Registry, SourceFile, SourceKind, UnknownAgent};
 pub use run::{AgentRun, AttemptRecord, CallRecord, RunNote, RunOrigin, RunTiming};
 pub use scrub::ROOT;
+pub(crate) use scrub::without_secrets;
 pub use task::{
     AgentTask, InputError, SkillError, StopCondition, TaskInput, TaskLimits, TaskSkill,
 };

@@ -1,5 +1,6 @@
 //! What became of a task: a value that can be stored twice without harm.
 
+use skillgauge_core::trigger::NOT_UNDERSTOOD;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use skillgauge_format::transcript::{Outcome, Reason, Transcript};
 use super::descriptor::{PromptVia, Version};
 use crate::cassette::Repeated;
 use crate::outputs::Outputs;
-use crate::pool::Problem;
+use crate::pool::{Asked, Problem};
 
 /// One execution of a task, all attempts included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +57,20 @@ impl AgentRun {
             Outcome::Completed | Outcome::Denied | Outcome::Cancelled => None,
             Outcome::TimedOut | Outcome::RateLimited | Outcome::Failed => {
                 Some(Problem::new(self.reason()))
+            }
+        }
+    }
+
+    /// What it says of the service behind the agent.
+    pub fn asked(&self) -> Asked {
+        match self.outcome() {
+            Outcome::Cancelled => Asked::No,
+            Outcome::Completed
+            | Outcome::Denied
+            | Outcome::TimedOut
+            | Outcome::RateLimited
+            | Outcome::Failed => {
+                Asked::Yes { message: self.transcript.end.message.clone().unwrap_or_default() }
             }
         }
     }
@@ -177,6 +192,10 @@ pub enum RunNote {
     /// The agent said a secret in pieces. It was taken out of the transcript, but not out of the lines that would have
     /// been recorded, so nothing was.
     NotRecorded,
+    /// The agent printed an event that isn't understood.
+    UnknownEvent {
+        text: String,
+    },
     /// The agent said more than is kept.
     OutputCut {
         text: String,
@@ -209,6 +228,9 @@ impl fmt::Display for RunNote {
             }
             Self::SecretInOutput { path } => {
                 write!(f, "a secret stood in the output {path:?} and was taken out")
+            }
+            Self::UnknownEvent { text } => {
+                write!(f, "{NOT_UNDERSTOOD}: {text}")
             }
             Self::NotRecorded => {
                 f.write_str("the agent said a secret in pieces, so nothing was recorded")

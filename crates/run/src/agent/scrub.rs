@@ -115,6 +115,12 @@ impl Scrubber {
     }
 }
 
+/// The same text without secrets.
+pub(crate) fn without_secrets(text: &str, secrets: &[Secret]) -> String {
+    let scrubber = Scrubber::new(secrets, ROOT);
+    String::from_utf8_lossy(&scrubber.without_secrets(text.as_bytes())).into_owned()
+}
+
 /// What was in something that was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {

@@ -31,6 +31,9 @@ pub struct AgentTask {
     /// Files that are in the work folder at the start.
     #[serde(default)]
     pub inputs: Vec<TaskInput>,
+    /// Project instructions, for the file that the agent reads them from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// Whether the agent's own skills are there, too.
     #[serde(default)]
     pub bundled_skills: BundledSkills,
@@ -54,6 +57,7 @@ impl AgentTask {
             prompt: prompt.into(),
             skills: Vec::new(),
             inputs: Vec::new(),
+            context: None,
             bundled_skills: BundledSkills::Off,
             stop: StopCondition::AtEnd,
             limits: TaskLimits::default(),

@@ -144,8 +144,9 @@ impl Shared {
     ) -> Result<ComparisonFiles, Unanswered> {
         let draw = Draw::new(self.comparator.seed, &pair.case);
         // Only bounded amounts are read, so this may happen between two waits.
-        let [a, b] = [Label::A, Label::B]
-            .map(|label| show(&pair.runs[draw.side(label)].dir, &self.skill, &self.blinding));
+        let [a, b] = [Label::A, Label::B].map(|label| {
+            show(&pair.runs[draw.side(label)].dir, &self.skill, &self.blinding, &pair.prompt)
+        });
         let mut is_swapped = false;
         while let Some(first) = decision.next_order() {
             // In the second order the labels change with the places: a comparator that follows a label is found out, too.

@@ -17,9 +17,11 @@ use crate::agent::{
     BundledSkills, Descriptor, LocateError, Located, Registry, Search, described, login,
 };
 use crate::model::{Access, Environment, ModelError, Need, PROVIDERS, auto};
+use crate::preflight;
 use crate::process::Guard;
 pub use report::{
-    AgentReport, AutoAgent, AutoModel, FoundAt, LoginReport, ModelReport, Report, Standing,
+    AddressReport, AgentReport, AutoAgent, AutoModel, FoundAt, LoginReport, ModelReport, Report,
+    RoomReport, Standing,
 };
 
 /// Somebody who looks at everything.
@@ -83,6 +85,7 @@ impl Doctor {
             auto_agent: choose(&agents),
             models: models(&access),
             auto_model: AutoModel::new(auto::choose(&access)),
+            scratch: RoomReport::of(&self.scratch),
             agents,
         }
     }
@@ -126,6 +129,8 @@ impl Doctor {
             launcher: found.and_then(|located| located.launcher.clone()),
             version,
             minimum: descriptor.version.minimum.clone(),
+            tested: descriptor.version.tested.clone(),
+            untested: located.as_ref().ok().and_then(Located::untested),
             arguments: described(descriptor, BundledSkills::Off),
             prompt: descriptor.prompt,
             skills: descriptor.skills.clone(),
@@ -137,6 +142,10 @@ impl Doctor {
                 ignored,
                 unusable: hints.collect(),
             },
+            addresses: preflight::addresses_of_agent(descriptor, environment)
+                .iter()
+                .map(|variable| AddressReport::of(variable, environment))
+                .collect(),
             missing: against,
             note: descriptor.switch(BundledSkills::Off).note.clone(),
         }
@@ -158,12 +167,9 @@ fn choose(agents: &[AgentReport]) -> AutoAgent {
 
 fn models(access: &Access) -> Vec<ModelReport> {
     let rows = PROVIDERS.iter().map(|provider| {
-        let address = provider.needs.iter().find_map(|need| match need {
-            Need::Address(variable) => {
-                access.environment.get(variable).map(|_| (*variable).to_owned())
-            }
-            Need::OneOf(_) | Need::OneOfUnless(..) | Need::Program(_) | Need::Login(_) => None,
-        });
+        let environment = &access.environment;
+        let address = preflight::address_of_model(provider.kind, environment)
+            .map(|variable| AddressReport::of(variable, environment));
         ModelReport {
             provider: provider.kind.prefix().to_owned(),
             about: provider.about.to_owned(),

@@ -1,14 +1,15 @@
 //! What was found, as data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::agent::AgentName;
 use crate::agent::auto::AgentCandidate;
 use crate::agent::descriptor::{PromptVia, Source, Version};
-use crate::model::ModelName;
 use crate::model::auto::{Finding, ModelCandidate};
+use crate::model::{Environment, ModelName};
+use crate::preflight;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -19,6 +20,31 @@ pub struct Report {
     pub models: Vec<ModelReport>,
     /// What `--judge auto` means here.
     pub auto_model: AutoModel,
+    /// Where private folders are made.
+    pub scratch: RoomReport,
+}
+
+/// A folder, and how much room there is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RoomReport {
+    pub folder: PathBuf,
+    /// Bytes; absent where the system does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free: Option<u64>,
+    /// What is wrong with it, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl RoomReport {
+    pub(super) fn of(folder: &Path) -> Self {
+        let problem = preflight::room(folder).err();
+        Self {
+            folder: folder.to_owned(),
+            free: preflight::free_room(folder),
+            problem: problem.map(|unready| format!("{unready}; {}", unready.hint())),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,9 +59,15 @@ pub struct AgentReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<PathBuf>,
     pub version: Option<Version>,
-    /// The oldest version that works.
+    /// Older versions are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Version>,
+    /// The oldest and the newest version that was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tested: Option<[Version; 2]>,
+    /// Why its version may be measured wrongly, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untested: Option<String>,
     /// Its arguments, with placeholders; what stands in brackets vanishes when it has no value.
     pub arguments: Vec<String>,
     /// How it gets the prompt.
@@ -43,6 +75,9 @@ pub struct AgentReport {
     /// Where skills are installed, below the work folder.
     pub skills: String,
     pub login: LoginReport,
+    /// The variables with an address that it gets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<AddressReport>,
     /// What keeps it from being used, and how to change that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
@@ -104,7 +139,32 @@ pub struct ModelReport {
     pub finding: Finding,
     /// The variable that changes its address, when it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub address: Option<String>,
+    pub address: Option<AddressReport>,
+}
+
+/// An address of the user's own, and whether somebody answers there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AddressReport {
+    pub variable: String,
+    /// What is wrong with it, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl AddressReport {
+    /// Blocks for a few seconds at most.
+    pub(super) fn of(variable: &str, environment: &Environment) -> Self {
+        let reached = preflight::reach(variable, environment);
+        let problem = reached.err().map(|unready| format!("{unready}; {}", unready.hint()));
+        Self { variable: variable.to_owned(), problem }
+    }
+
+    pub(super) fn text(&self) -> String {
+        match &self.problem {
+            Some(problem) => problem.clone(),
+            None => format!("in {}", self.variable),
+        }
+    }
 }
 
 /// What `auto` means for models.

@@ -43,6 +43,11 @@ impl Report {
             lines.model(model);
         }
         lines.line("auto", "model", &self.auto_model());
+        // Only when it is a problem: how much is free says nothing to most.
+        if let Some(problem) = &self.scratch.problem {
+            lines.heading("\nRoom");
+            lines.line("temporary", "missing", problem);
+        }
         lines.text
     }
 
@@ -101,6 +106,9 @@ impl Lines {
         if let Some(launcher) = &agent.launcher {
             self.line("", "launcher", &launcher.display().to_string());
         }
+        if let Some(untested) = &agent.untested {
+            self.line("", "untested", untested);
+        }
         for login in &agent.login.used {
             self.line("", "login", &format!("{} ({})", login.place, login.about));
         }
@@ -109,6 +117,9 @@ impl Lines {
         }
         for unusable in &agent.login.unusable {
             self.line("", "", unusable);
+        }
+        for address in &agent.addresses {
+            self.line("", "address", &address.text());
         }
         if let Some(missing) = &agent.missing {
             self.line("", "missing", missing);
@@ -145,7 +156,7 @@ impl Lines {
         };
         self.line(&model.provider, standing, &text);
         if let Some(address) = &model.address {
-            self.line("", "address", &format!("in {address}"));
+            self.line("", "address", &address.text());
         }
         self.line("", "such as", &model.example);
     }

@@ -9,7 +9,7 @@ use skillgauge_format::transcript::Transcript;
 use skillgauge_format::trigger::BehaviourGrading;
 use tokio_util::sync::CancellationToken;
 
-use super::judge::{Caution, Judge};
+use super::judge::{Caution, Judge, Subject};
 
 /// Grades a transcript by assertions about it: the grading, or why there is none, and what a reader should know before
 /// believing it.
@@ -19,13 +19,18 @@ pub async fn grade_behaviour(
     judge: &Judge,
     cancel: &CancellationToken,
 ) -> (Result<BehaviourGrading, String>, Vec<Caution>) {
+    // There are no arms: what a transcript shows of a skill may be what the assertions are about.
     let blind = Blind::default();
     let sources =
         Sources { transcript: Some(transcript), outputs: None, skill: None, blind: &blind };
-    let material = Material::gather(&sources, &judge.budget);
     let template = judge.templates.get(TemplateKind::Behaviour);
-    let question = question::behaviour(assertions, &material, template, judge.seed);
-    let (mut asked, record) = judge.put(&material, question, cancel).await;
+    let subject = Subject {
+        gather: &|budget| Material::gather(&sources, budget),
+        question: &|material, asked| {
+            question::behaviour(assertions, material, template, judge.seed, asked)
+        },
+    };
+    let (mut asked, record, material) = judge.put(&subject, cancel).await;
     let executor = transcript.header.model.as_deref();
     asked.cautions.extend(judge.same_model(executor, record.answered_by.as_deref()));
     let grading = if asked.is_cancelled {

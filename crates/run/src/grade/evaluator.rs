@@ -68,6 +68,13 @@ impl Subject {
         }
     }
 
+    /// The skill under test: its name, or the last part of the path that the suite gives.
+    fn skill_name(&self) -> Option<&str> {
+        let of_suite =
+            || self.suite.skill().and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+        self.skill_name.as_deref().or_else(of_suite).filter(|name| !name.is_empty())
+    }
+
     /// What a run of a case is checked for; nothing when the suite has no such case.
     pub fn check_job(&self, case_id: &str, run: &RunDir) -> Option<CheckJob> {
         let mut checked = self.suite.cases().zip(&self.checks);
@@ -177,6 +184,7 @@ impl Evaluator {
             skill_dir,
             version,
             run_number: u64::from(id.number),
+            skill_name: subject.skill_name(),
             executor_model: model.or(subject.model.as_deref()).or(base.executor_model),
             ..base
         };
@@ -225,7 +233,7 @@ impl Evaluator {
         Ok(Some(structural))
     }
 
-    async fn grade(
+    pub(super) async fn grade(
         &self,
         input: &GradeInput<'_>,
         cancel: &CancellationToken,

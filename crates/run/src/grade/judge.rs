@@ -3,12 +3,13 @@
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
+use skillgauge_core::judge::answer::Answer;
 use skillgauge_core::judge::grading::Votes;
 use skillgauge_core::judge::material::{Budget, Material};
-use skillgauge_core::judge::question::{Question, QuestionError};
+use skillgauge_core::judge::question::{Asked, Question, QuestionError};
 use skillgauge_core::judge::template::{TemplateError, Templates};
 use skillgauge_format::Extra;
 use skillgauge_format::part::Grader;
@@ -26,12 +27,30 @@ pub struct Judge {
     /// How often it is asked; the majority decides.
     pub votes: NonZeroU32,
     pub templates: Templates,
-    /// How much it is shown.
-    pub budget: Budget,
     /// The seed of the lines around material.
     pub seed: u64,
     /// How long one attempt may take.
     pub timeout: Duration,
+    /// How many tokens it takes in all: see [`Judge::with_context`].
+    pub context: Arc<Context>,
+}
+
+/// How much a judge can read: what the user says, or what it said itself when it was too much. Shared by all runs, so that
+/// this is learnt once.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// In tokens; 0 when nobody knows.
+    tokens: AtomicU32,
+}
+
+/// Less than this is no context that anything can be judged in.
+const LEAST_CONTEXT: u32 = 1024;
+
+/// What is graded: its material within a budget, and the question about it.
+pub(super) struct Subject<'s> {
+    pub(super) gather: &'s (dyn Fn(&Budget) -> Material + Sync),
+    pub(super) question:
+        &'s (dyn Fn(&Material, Asked<'_>) -> Result<Question, QuestionError> + Sync),
 }
 
 impl Judge {
@@ -41,24 +60,66 @@ impl Judge {
             model,
             votes: NonZeroU32::MIN,
             templates: Templates::built_in()?,
-            budget: Budget::default(),
             seed: SEED,
             timeout: Duration::from_mins(5),
+            context: Arc::default(),
         })
     }
 
-    /// Puts a question, and says who was asked and with what.
-    pub(super) async fn put<A: DeserializeOwned>(
+    /// The same with a context of so many tokens.
+    #[must_use]
+    pub fn with_context(self, tokens: Option<u32>) -> Self {
+        let tokens = tokens.map_or(0, |tokens| tokens.max(LEAST_CONTEXT));
+        self.context.tokens.store(tokens, Ordering::Relaxed);
+        self
+    }
+
+    /// How many tokens it takes in all, if that is known.
+    pub(super) fn context(&self) -> Option<u32> {
+        Some(self.context.tokens.load(Ordering::Relaxed)).filter(|tokens| *tokens > 0)
+    }
+
+    /// How much it is shown.
+    pub fn budget(&self) -> Budget {
+        self.context().map_or_else(Budget::default, Budget::for_context)
+    }
+
+    /// Learns that a question of so many bytes was too long, and what the judge said of its context.
+    pub(super) fn learn(&self, says: Option<u32>, bytes: usize) {
+        let known = self.context().unwrap_or(u32::MAX);
+        let half = u32::try_from(bytes / 8).unwrap_or(u32::MAX);
+        // A size that it was asked within already did not help: our count of tokens is off, so it gets less.
+        let next = match says.filter(|says| *says < known) {
+            Some(says) => says,
+            None if known == u32::MAX => half,
+            None => known / 2,
+        };
+        self.context
+            .tokens
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
+                // Another run may have learnt more meanwhile.
+                (now == 0 || now == known || now > next).then_some(next.max(LEAST_CONTEXT))
+            })
+            .ok();
+    }
+
+    /// Puts a question, and says who was asked and with what; and the material that the quotes are looked up in.
+    pub(super) async fn put<A: Answer>(
         &self,
-        material: &Material,
-        question: Result<Question, QuestionError>,
+        subject: &Subject<'_>,
         cancel: &CancellationToken,
-    ) -> (Ballot<A>, Grader) {
-        let (mut asked, template) = match question {
-            Ok(question) => (ask(self, &question, cancel).await, Some(question.template)),
+    ) -> (Ballot<A>, Grader, Material) {
+        let mut material = (subject.gather)(&self.budget());
+        let (mut asked, template) = match (subject.question)(&material, Asked::All) {
+            Ok(mut question) => {
+                let asked = ask(self, subject, &mut material, &mut question, cancel).await;
+                // A quote of our own words is told from one that is nowhere.
+                material.corpus.add_frame(&question.user);
+                (asked, Some(question.template))
+            }
             Err(error) => {
                 let failures = vec![error.to_string()];
-                (Ballot::with(Votes { answers: Vec::new(), failures }), None)
+                (Ballot::with(Votes { failures, ..Votes::default() }), None)
             }
         };
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -73,16 +134,17 @@ impl Judge {
             disagreements: 0,
             template,
             left_out: material.left_out(),
+            spent: asked.spent(),
             warnings: Vec::new(),
             extra: Extra::new(),
         };
         let wanted = self.votes.get();
-        asked.votes.require_majority(wanted as usize);
-        if record.failed_votes > 0 && !asked.votes.answers.is_empty() {
+        let answered = asked.votes.answers.len();
+        if record.failed_votes > 0 && answered * 2 > wanted as usize {
             let why = record.failures.join("; ");
             asked.cautions.push(Caution::FailedVotes { failed: record.failed_votes, wanted, why });
         }
-        (asked, record)
+        (asked, record, material)
     }
 
     /// The warning about a judge that did the work itself.
@@ -104,6 +166,8 @@ pub enum Caution {
         /// The model, as the agent or the user named it.
         model: String,
     },
+    /// The judge's context is small, and it was shown less.
+    SmallContext { tokens: u32 },
     /// Some votes have no answer; a majority has.
     FailedVotes { failed: u32, wanted: u32, why: String },
     /// The run has no transcript.
@@ -115,7 +179,7 @@ pub enum Caution {
 impl Caution {
     /// Whether it is about one run, and not about all that this judge grades.
     pub fn is_about_run(&self) -> bool {
-        !matches!(self, Self::SameModel { .. })
+        !matches!(self, Self::SameModel { .. } | Self::SmallContext { .. })
     }
 }
 
@@ -125,6 +189,10 @@ impl fmt::Display for Caution {
             Self::SameModel { model } => write!(
                 f,
                 "the judge is the model that does the work ({model}): it may prefer its own work; choose another with --judge"
+            ),
+            Self::SmallContext { tokens } => write!(
+                f,
+                "the material didn't fit the judge's context, so it's shown less of each run, as much as {tokens} tokens hold; --judge-context {tokens} does this from the start"
             ),
             Self::FailedVotes { failed, wanted, why } => {
                 write!(f, "{failed} of {wanted} votes of the judge failed: {why}")

@@ -13,18 +13,20 @@ mod behaviour;
 mod evaluator;
 mod find;
 mod judge;
+mod self_test;
 mod store;
 mod stored;
 
 use std::path::Path;
 
 use skillgauge_core::judge::NO_JUDGE;
+use skillgauge_core::judge::answer::Answer;
 use skillgauge_core::judge::grading::{
     CasesSubject, EvalsSubject, Need, Votes, disagreements_of_cases, disagreements_of_evals,
     grade_cases, grade_evals,
 };
-use skillgauge_core::judge::material::{Blind, Material, Sources};
-use skillgauge_core::judge::question::{self, Question, QuestionError};
+use skillgauge_core::judge::material::{Blind, Budget, Material, SkillMask, Sources};
+use skillgauge_core::judge::question;
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
@@ -41,7 +43,8 @@ pub use evaluator::{
     Evaluator, GradeTask, GradedWhen, GradingSummary, NotGraded, OldSkill, Subject,
 };
 pub use find::{FindError, Instead, find_runs};
-pub use judge::{Caution, Judge, is_same_model, same_model};
+pub use judge::{Caution, Context, Judge, is_same_model, same_model};
+pub use self_test::{Plant, PlantedVerdict, References, SelfTest, SelfTestError};
 use store::{Stopwatch, fuller, store_timing};
 pub use store::{cases_grading_file, read_cases_grading, store};
 pub use stored::{StoredRun, StoredRunError};
@@ -69,6 +72,8 @@ pub struct GradeInput<'r> {
     pub run_number: u64,
     /// The model that did the work, if it is known.
     pub executor_model: Option<&'r str>,
+    /// The skill under test, in whichever configuration: the judge must not see it. None when nobody knows it.
+    pub skill_name: Option<&'r str>,
 }
 
 /// A grading in the shape of its suite's dialect.
@@ -134,6 +139,8 @@ fn evals_subject<'r>(
         has_judge: judge.is_some(),
         metrics: input.metrics,
         timing: input.timing,
+        skill: input.skill_name,
+        transcript: input.transcript,
     }
 }
 
@@ -155,10 +162,15 @@ async fn grade_eval(
             (asked, Grader { warnings, ..Grader::default() }, None)
         }
         Some(judge) => {
-            let material = material(input, None, judge);
             let template = judge.templates.get(TemplateKind::Evals);
-            let question = question::evals(eval, input.structural, &material, template, judge.seed);
-            let (asked, record) = put(input, judge, &material, question, cancel).await;
+            let blind = blind(input);
+            let subject = judge::Subject {
+                gather: &|budget| material(input, None, &blind, budget),
+                question: &|material, asked| {
+                    question::evals(eval, input.structural, material, template, judge.seed, asked)
+                },
+            };
+            let (asked, record, material) = put(input, judge, &subject, cancel).await;
             (asked, record, Some(material))
         }
     };
@@ -188,10 +200,14 @@ async fn grade_criteria(
         return Ballot::<()>::nobody(true).graded(None, reason);
     };
     let skill = input.skill_dir.map(Skill::read);
-    let material = material(input, skill.as_ref(), judge);
     let template = judge.templates.get(TemplateKind::Cases);
-    let question = question::cases(case, &material, template, judge.seed);
-    let (asked, record) = put(input, judge, &material, question, cancel).await;
+    let blind = blind(input);
+    let shown = skill.as_ref().and_then(Skill::document).map(|document| document.text.clone());
+    let graded = judge::Subject {
+        gather: &|budget| material(input, shown.as_deref(), &blind, budget),
+        question: &|material, asked| question::cases(case, material, template, judge.seed, asked),
+    };
+    let (asked, record, material) = put(input, judge, &graded, cancel).await;
     if asked.is_cancelled {
         return asked.cancelled();
     }
@@ -214,28 +230,39 @@ async fn grade_criteria(
     }
 }
 
+/// What the judge must not see: where the run lies, and the skill. The same for every arm of a case.
+fn blind(input: &GradeInput<'_>) -> Blind {
+    let expectations = input.case.expectations();
+    let texts = expectations.iter().map(|expectation| expectation.text());
+    let mask = input
+        .skill_name
+        .and_then(|name| SkillMask::new(name, std::iter::once(input.case.prompt()).chain(texts)));
+    let skill = input.skill_dir.map(Skill::read);
+    let text = skill.as_ref().and_then(Skill::document).map(|document| document.text.as_str());
+    let mask = mask.map(|mask| mask.with_text(text.unwrap_or_default()));
+    Blind::of_run(input.run.root(), input.skill_dir).hiding(mask)
+}
+
 /// What the judge sees. Only bounded amounts are read, so this may happen between two waits.
-fn material(input: &GradeInput<'_>, skill: Option<&Skill>, judge: &Judge) -> Material {
-    let blind = Blind::of_run(input.run.root(), input.skill_dir);
+fn material(
+    input: &GradeInput<'_>,
+    skill: Option<&str>,
+    blind: &Blind,
+    budget: &Budget,
+) -> Material {
     let outputs = input.run.outputs();
-    let sources = Sources {
-        transcript: input.transcript,
-        outputs: Some(&outputs),
-        skill: skill.and_then(Skill::document).map(|document| document.text.as_str()),
-        blind: &blind,
-    };
-    Material::gather(&sources, &judge.budget)
+    let sources = Sources { transcript: input.transcript, outputs: Some(&outputs), skill, blind };
+    Material::gather(&sources, budget)
 }
 
 /// Puts the question, and says who was asked and with what.
-async fn put<A: serde::de::DeserializeOwned>(
+async fn put<A: Answer>(
     input: &GradeInput<'_>,
     judge: &Judge,
-    material: &Material,
-    question: Result<Question, QuestionError>,
+    subject: &judge::Subject<'_>,
     cancel: &CancellationToken,
-) -> (Ballot<A>, Grader) {
-    let (mut asked, mut record) = judge.put(material, question, cancel).await;
+) -> (Ballot<A>, Grader, Material) {
+    let (mut asked, mut record, material) = judge.put(subject, cancel).await;
     let same = judge.same_model(input.executor_model, record.answered_by.as_deref());
     asked.cautions.extend(same);
     if input.transcript.is_none() {
@@ -243,7 +270,7 @@ async fn put<A: serde::de::DeserializeOwned>(
     }
     asked.cautions.extend(cautions(input));
     record.warnings = asked.cautions.iter().map(ToString::to_string).collect();
-    (asked, record)
+    (asked, record, material)
 }
 
 /// What a reader should know of the run itself.
@@ -255,7 +282,7 @@ fn cautions(input: &GradeInput<'_>) -> Vec<Caution> {
 impl<A> Ballot<A> {
     fn nobody(needed: bool) -> Self {
         let failures = if needed { vec![NO_JUDGE.to_owned()] } else { Vec::new() };
-        Self::with(Votes { answers: Vec::new(), failures })
+        Self::with(Votes { failures, ..Votes::default() })
     }
 
     fn graded(self, file: Option<GradingFile>, judge_errors: Vec<String>) -> Graded {

@@ -131,6 +131,8 @@ fn expectation(result: &CriterionResult) -> GradedExpectation {
         score: Some(Number::from(u32::from(score))),
         evidence_found: result.evidence_found,
         quotes: result.quotes.clone(),
+        unfound_quotes: result.unfound_quotes,
+        absent: result.absent.clone(),
         voided: result.voided,
         judged_score: result.judged_score,
         votes: result.votes.clone().map(Votes::Scores),
@@ -167,6 +169,8 @@ fn rebuilt(grading: EvalsGrading) -> Option<CasesGrading> {
             reasoning: found.evidence?,
             evidence_found: found.evidence_found,
             quotes: found.quotes,
+            unfound_quotes: found.unfound_quotes,
+            absent: found.absent,
             voided: found.voided,
             judged_score: found.judged_score,
             votes: found.votes.and_then(|votes| match votes {

@@ -73,6 +73,7 @@ impl StoredRun {
             skill_dir: None,
             version: 0,
             run_number: 1,
+            skill_name: None,
             executor_model: self
                 .transcript
                 .as_ref()

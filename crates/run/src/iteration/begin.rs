@@ -30,7 +30,7 @@ pub struct OpenIteration {
     pub record: IterationRecord,
     /// Whether it was begun earlier.
     pub resumed: bool,
-    /// The unfinished iteration that was not gone on with, and what is different now.
+    /// The unfinished iteration that was not resumed, and what is different now.
     pub left: Option<(u64, Vec<String>)>,
 }
 
@@ -83,7 +83,7 @@ pub enum BeginError {
     #[error("there is no unfinished iteration in {}", root.display())]
     NothingToResume { root: std::path::PathBuf },
     /// What was not finished measures something else.
-    #[error("iteration-{number} cannot be gone on with: {}", differences.join("; "))]
+    #[error("iteration-{number} can't be resumed: {}", differences.join("; "))]
     Differs { number: u64, differences: Vec<String> },
 }
 

@@ -7,12 +7,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use skillgauge_core::plan::RunId;
+use skillgauge_core::trigger::NOT_UNDERSTOOD;
 use skillgauge_core::workspace::{Iteration, RunDir, WorkspaceError};
 use skillgauge_format::record::RunRecord;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::event::{IterationEvent, OnEvent, Teller};
+use super::past::{FailedRuns, MAX_FAILURES, Past};
 use super::prepare::{Prepared, RunSpec};
 use super::work::{AttemptEnd, RunWork, store_run};
 use crate::agent::Executor;
@@ -33,6 +35,8 @@ pub struct DriveSettings {
     pub jobs: u32,
     /// When an attempt is made again.
     pub retry: RetryRules,
+    /// What becomes of runs that failed in earlier calls.
+    pub failed_runs: FailedRuns,
     pub cancel: CancellationToken,
 }
 
@@ -52,6 +56,10 @@ pub struct IterationResult {
     /// How often each case was run in each configuration when that was enough to decide, or could not decide any more.
     pub replicates: Option<u64>,
     pub spent: Spent,
+    /// Runs that failed so often that they were left alone.
+    pub left_alone: usize,
+    /// Attempts of the agent in all calls of the iteration, this one included.
+    pub all_attempts: u64,
 }
 
 impl IterationResult {
@@ -62,7 +70,9 @@ impl IterationResult {
         self.missing.extend(next.missing);
         self.not_graded.extend(next.not_graded);
         self.judge_errors += next.judge_errors;
-        Self { stopped: self.stopped.or(next.stopped), spent: next.spent, ..self }
+        self.left_alone += next.left_alone;
+        let (spent, all_attempts) = (next.spent, next.all_attempts);
+        Self { stopped: self.stopped.or(next.stopped), spent, all_attempts, ..self }
     }
 
     /// Whether the same command would find nothing left to do: every run is a result, and every result has all verdicts.
@@ -103,6 +113,7 @@ pub async fn drive(
         settings,
         iteration,
     };
+    let past = Past::read(iteration);
     let mut todo: Vec<RunSpec> = Vec::new();
     let mut done = 0;
     for id in ids {
@@ -115,10 +126,19 @@ pub async fn drive(
                     loop_.evaluate(task);
                 }
             }
+            None if settings.failed_runs == FailedRuns::Leave
+                && past.is_hopeless(&id.to_string()) =>
+            {
+                loop_.result.left_alone += 1;
+                loop_.lost.insert(id.clone(), left_alone(iteration, id));
+            }
             None => todo.extend(prepared.spec(id)),
         }
     }
     loop_.tell(&IterationEvent::Started { planned: ids.len(), done })?;
+    if loop_.result.left_alone > 0 {
+        loop_.tell(&IterationEvent::LeftAlone { runs: loop_.result.left_alone })?;
+    }
     let work = Arc::new(RunWork {
         executor: Arc::clone(&settings.executor),
         iteration: iteration.clone(),
@@ -127,7 +147,7 @@ pub async fn drive(
         no_more: CancellationToken::new(),
         earlier: Mutex::default(),
     });
-    let pool = Pool::new(settings.jobs);
+    let pool = Pool::new(settings.jobs, settings.executor.breaker());
     let seed = prepared.record.seed;
     let mut runs = run_all(Arc::clone(&work), todo, &pool, settings.retry, seed, &settings.cancel);
     let mut is_running = true;
@@ -147,7 +167,19 @@ pub async fn drive(
     while let Ok(event) = heard.try_recv() {
         loop_.tell(&event)?;
     }
+    if let Some(down) = settings.executor.settings().services.down() {
+        loop_.tell(&IterationEvent::Stopped { why: format!("{down}; {}", down.hint()) })?;
+    }
+    loop_.result.all_attempts = Past::read(iteration).attempts;
     loop_.finish(ids)
+}
+
+/// Why a run is not tried again, and what helps.
+fn left_alone(iteration: &Iteration, id: &RunId) -> String {
+    format!(
+        "failed in {MAX_FAILURES} calls, the last time as {}; `--retry-failed` runs it again",
+        why_missing(iteration, id)
+    )
 }
 
 /// A run that is a result.
@@ -234,7 +266,11 @@ impl Loop<'_> {
         let lost = match done.output {
             Ok(AttemptEnd::Ran(run, partial)) if !self.settings.cancel.is_cancelled() => {
                 let run = run.after(earlier);
-                match store_run(partial, id.clone(), self.skill.clone(), run).await {
+                // Attempts that gave no result in earlier calls were made, too.
+                let record = self.iteration.run_dir(&id).record();
+                let before = record.ok().filter(|record| !record.reason.is_result());
+                let before = before.map(|record| record.attempts).unwrap_or_default();
+                match store_run(partial, id.clone(), self.skill.clone(), run, before).await {
                     Ok((dir, record)) => return self.ended(id, dir, &record),
                     Err(error) => {
                         work.stop_without_room(&error);
@@ -261,6 +297,11 @@ impl Loop<'_> {
             skill_loaded: record.skill_loaded,
             message: record.message.clone(),
         })?;
+        for note in record.notes.iter().filter(|note| note.starts_with(NOT_UNDERSTOOD)) {
+            if self.warned.insert(note.clone()) {
+                self.tell(&IterationEvent::Warned { message: note.clone() })?;
+            }
+        }
         if record.reason.is_result() {
             let task = self.task(id, run);
             self.evaluate(task);

@@ -66,6 +66,10 @@ pub enum IterationEvent {
     Warned {
         message: String,
     },
+    /// Runs that failed in too many calls are not run again.
+    LeftAlone {
+        runs: usize,
+    },
     Stopped {
         why: String,
     },

@@ -15,8 +15,8 @@
 mod begin;
 mod drive;
 mod event;
-mod inputs;
 mod outlook;
+mod past;
 mod prepare;
 mod store;
 mod takeover;
@@ -26,6 +26,7 @@ pub use begin::{BeginError, Continuation, OpenIteration, begin, begin_recorded};
 pub use drive::{DriveSettings, IterationResult, drive};
 pub use event::{IterationEvent, OnEvent, Teller};
 pub use outlook::{EarlierRuns, Outlook};
+pub use past::{FailedRuns, MAX_FAILURES};
 pub use prepare::{
     BaselineChoice, PrepareError, Prepared, RunRequest, RunSpec, matching_cases, prepare,
 };

@@ -17,11 +17,11 @@ use skillgauge_format::cases::History;
 use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::part::{Configuration, Timestamp};
 use skillgauge_format::record::{Baseline, BaselineKind, IterationRecord, RecordVersion};
-use skillgauge_format::{Case, Extra, Suite};
+use skillgauge_format::{Case, Dialect, Extra, Suite};
 
-use super::inputs;
 use crate::agent::{AgentTask, InputError, SkillError, TaskSkill};
 use crate::grade::{OldSkill, Subject};
+use crate::inputs;
 
 /// What a user asks for.
 #[derive(Clone, Debug)]
@@ -119,6 +119,12 @@ pub enum PrepareError {
     NoSuchOutcome { outcome: PrimaryOutcome, has: Vec<&'static str> },
     #[error("{outcome} needs a judge, and there is none")]
     OutcomeWithoutJudge { outcome: PrimaryOutcome },
+    #[error(
+        "{} {} nothing that can be decided without a judge",
+        if cases.len() == 1 { "case" } else { "cases" },
+        format!("{} {}", cases.join(", "), if cases.len() == 1 { "has" } else { "have" })
+    )]
+    NeedsJudge { cases: Vec<String> },
     #[error("the margin is {margin}, and must be above 0 and at most 1")]
     Margin { margin: f64 },
     #[error("--until-decided compares two arms, and there is only the skill")]
@@ -146,6 +152,9 @@ impl PrepareError {
             }
             Self::OutcomeWithoutJudge { .. } => {
                 "name a judge with --judge, or choose --primary pass_rate"
+            }
+            Self::NeedsJudge { .. } => {
+                "name a judge with --judge, add structural checks, or choose other cases with --case"
             }
             Self::Margin { .. } => "0.1 is 10 points; --margin or `eval_config.margin` set it",
             Self::NothingToPrefer => "add --baseline without, or choose another --primary",
@@ -247,6 +256,7 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
         return Err(PrepareError::NothingToPrefer);
     }
     refuse_undecidable(request, case_ids.len(), installed.len())?;
+    refuse_unjudged(request, &case_ids)?;
     let suite_digest = digest(&request.suite.to_json().unwrap_or_default());
     // A skill that was changed is not the version that it was, but may be the next.
     let next_version = history.as_ref().map_or(0, |history| history.versions.len() as u64);
@@ -325,6 +335,17 @@ fn question(request: &RunRequest) -> Result<(PrimaryOutcome, Option<f64>), Prepa
         Some(margin) if !(margin > 0.0 && margin <= 1.0) => Err(PrepareError::Margin { margin }),
         margin => Ok((outcome, margin)),
     }
+}
+
+/// Without a judge, a case without checks would be run and paid for, and tell nothing.
+fn refuse_unjudged(request: &RunRequest, case_ids: &[String]) -> Result<(), PrepareError> {
+    if request.judge.is_some() {
+        return Ok(());
+    }
+    let cases = request.suite.cases().filter(|case| case.checks().is_empty());
+    let ids = cases.map(|case| case.id().into_owned()).filter(|id| case_ids.contains(id));
+    let cases: Vec<String> = ids.collect();
+    if cases.is_empty() { Ok(()) } else { Err(PrepareError::NeedsJudge { cases }) }
 }
 
 fn refuse_undecidable(request: &RunRequest, cases: usize, arms: usize) -> Result<(), PrepareError> {
@@ -428,12 +449,13 @@ fn tasks(
 ) -> Result<BTreeMap<(String, String), AgentTask>, PrepareError> {
     let (mut tasks, mut errors) = (BTreeMap::new(), Vec::new());
     for case in request.suite.cases().filter(|case| wanted.iter().any(|id| *id == case.id())) {
-        let found = inputs::read(
-            case,
-            request.suite.dialect(),
-            &request.inputs_from,
-            request.workspace.root(),
-        );
+        let (skill, workspace) = (request.inputs_from.as_path(), request.workspace.root());
+        // The seeds differ: paths are relative to the workspace in one dialect, to the skill in the other.
+        let roots = match request.suite.dialect() {
+            Dialect::Cases => [workspace, skill],
+            Dialect::Evals | Dialect::Trigger => [skill, workspace],
+        };
+        let found = inputs::read(case.files().iter().map(String::as_str), &roots);
         let inputs = found.unwrap_or_else(|found| {
             errors.extend(found.into_iter().map(|error| (case.id().into_owned(), error)));
             Vec::new()

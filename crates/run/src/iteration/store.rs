@@ -13,12 +13,13 @@ use skillgauge_format::transcript::{EventKind, names_skill};
 use crate::agent::{AgentRun, RunOrigin};
 use crate::outputs::{Change, Kind, Stored};
 
-/// Writes everything that a run left, and moves it to its place. Blocks.
+/// Writes everything that a run left, and moves it to its place; attempts of earlier calls stay in its record. Blocks.
 pub(super) fn store(
     partial: PartialRun,
     id: &RunId,
     skill: &str,
     run: &AgentRun,
+    before: Vec<RunAttempt>,
 ) -> Result<(RunDir, RunRecord), WorkspaceError> {
     let dir = partial.dir();
     fs_err::create_dir_all(dir.outputs())
@@ -30,7 +31,8 @@ pub(super) fn store(
     partial.write(&dir.transcript_file(), transcript.as_bytes())?;
     dir.write_json(&dir.timing_file(), &timing(run))?;
     dir.write_json(&dir.metrics_file(), &metrics(run, transcript.chars().count()))?;
-    let record = record(id, skill, run);
+    let mut record = record(id, skill, run);
+    record.attempts.splice(..0, before);
     let dir = partial.finish(&record)?;
     Ok((dir, record))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use skillgauge_core::plan::RunId;
 use skillgauge_core::text::chain;
 use skillgauge_core::workspace::{Iteration, PartialRun, RunDir, WorkspaceError, is_out_of_room};
-use skillgauge_format::record::RunRecord;
+use skillgauge_format::record::{RunAttempt, RunRecord};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +16,8 @@ use super::prepare::RunSpec;
 use super::store::store;
 use crate::agent::{AgentRun, Attempt, ExecuteError, Executor};
 use crate::budget::Budget;
-use crate::pool::{Problem, RetryRules, Work};
+use crate::pool::{Asked, Problem, RetryRules, Work};
+use crate::preflight;
 
 /// What one attempt at a run gave.
 #[derive(Debug)]
@@ -111,9 +112,12 @@ impl Work for RunWork {
             Ok((run, partial)) => {
                 self.budget.add_cost(1, run.transcript.end.cost_usd);
                 if run.reason().stops_all() {
-                    let message = run.transcript.end.message.clone().unwrap_or_default();
-                    let why = format!("{}: {message}", run.reason());
-                    self.stop(why.trim_end_matches(": ").to_owned());
+                    let help = self.executor.login_help(spec.task.agent.as_str()).await;
+                    self.stop(preflight::hopeless(
+                        run.reason(),
+                        run.transcript.end.message.as_deref(),
+                        help,
+                    ));
                 }
                 if run.problem().is_some() {
                     let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,6 +137,13 @@ impl Work for RunWork {
             AttemptEnd::Ran(run, _) => run.problem(),
             AttemptEnd::Lost(LostRun::Execute(error)) => error.problem(),
             AttemptEnd::Lost(LostRun::Workspace(_)) | AttemptEnd::NotStarted => None,
+        }
+    }
+
+    fn asked(&self, output: &AttemptEnd) -> Asked {
+        match output {
+            AttemptEnd::Ran(run, _) => run.asked(),
+            AttemptEnd::Lost(_) | AttemptEnd::NotStarted => Asked::No,
         }
     }
 }
@@ -156,17 +167,19 @@ pub async fn carry_out(
         .execute(&spec.task, Some(&outputs), rules, seed, cancel, &mut |_| {})
         .await
         .map_err(LostRun::Execute)?;
-    store_run(partial, spec.id.clone(), skill.to_owned(), run).await
+    store_run(partial, spec.id.clone(), skill.to_owned(), run, Vec::new()).await
 }
 
-/// Writes a run's folder, off the event loop.
+/// Writes a run's folder, off the event loop; `before` are the attempts of earlier calls.
 pub(super) async fn store_run(
     partial: PartialRun,
     id: RunId,
     skill: String,
     run: AgentRun,
+    before: Vec<RunAttempt>,
 ) -> Result<(RunDir, RunRecord), LostRun> {
-    let stored = tokio::task::spawn_blocking(move || store(partial, &id, &skill, &run)).await;
+    let stored =
+        tokio::task::spawn_blocking(move || store(partial, &id, &skill, &run, before)).await;
     Ok(stored.map_err(internal)??)
 }
 

@@ -15,7 +15,7 @@ use skillgauge_format::transcript::{ExitStatus, Reason, Usage};
 use super::name::ProviderKind;
 use super::response::Attempt;
 use crate::cassette::Missing;
-use crate::pool::Problem;
+use crate::pool::{Problem, ServiceDown};
 
 /// Why a model did not answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -128,6 +128,13 @@ pub enum ModelError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The service failed too often; nobody was asked.
+    #[error("{detail}; {hint}")]
+    Down {
+        detail: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// `auto` found nothing.
     #[error("no model found; {}", hints.join("; or "))]
     NothingFound { hints: Vec<String> },
@@ -199,8 +206,10 @@ impl ModelError {
             Self::UsedUp { .. } => Reason::UsageLimit,
             Self::Overloaded { .. } => Reason::Overloaded,
             Self::Server { .. } => Reason::ServerError,
+            Self::Timeout { phase: Phase::Connect, .. }
+            | Self::Connection { .. }
+            | Self::Cut { .. } => Reason::Connection,
             Self::Timeout { .. } => Reason::Timeout,
-            Self::Connection { .. } | Self::Cut { .. } => Reason::Connection,
             Self::Malformed { .. } => Reason::BadResponse,
             Self::Program { chance: Chance::MayPass, .. } => Reason::Crashed,
             Self::Program { chance: Chance::Final, .. }
@@ -216,6 +225,7 @@ impl ModelError {
             | Self::Answer { .. }
             | Self::NoProgram { .. }
             | Self::Setting { .. }
+            | Self::Down { .. }
             | Self::NothingFound { .. }
             | Self::ReplayMissing(_)
             | Self::Cassette { .. } => return None,
@@ -236,8 +246,26 @@ impl ModelError {
                 | Self::UnknownModel { .. }
                 | Self::NoProgram { .. }
                 | Self::Setting { .. }
+                | Self::Down { .. }
                 | Self::NothingFound { .. }
         )
+    }
+
+    /// Whether the request was longer than the model's context, and how many tokens that holds, if it says so.
+    pub fn context_exceeded(&self) -> Option<Option<u32>> {
+        let Self::BadRequest { message, .. } = self else { return None };
+        let text = message.to_lowercase();
+        let is_meant = [
+            "context length",
+            "context size",
+            "context window",
+            "n_ctx",
+            "prompt is too long",
+            "too many tokens",
+        ]
+        .iter()
+        .any(|words| text.contains(words));
+        is_meant.then(|| context_size(&text))
     }
 
     /// Whether a later attempt may succeed.
@@ -263,6 +291,29 @@ impl ModelError {
     }
 }
 
+/// The size of the context in a service's words: "maximum context length is 4096 tokens", "(n_ctx = 2048)", "exceeds the
+/// available context size (8192 tokens)", "210000 tokens > 200000 maximum".
+fn context_size(text: &str) -> Option<u32> {
+    let number_after = |text: &str| {
+        let text = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        text[..end].parse::<u32>().ok()
+    };
+    let words = [
+        "context length is",
+        "context length of",
+        "n_ctx",
+        "context size",
+        "context window of",
+        "context window",
+        "context length",
+        "> ",
+    ];
+    let found = words.iter().filter_map(|words| number_after(text.split_once(words)?.1));
+    // Smaller numbers are counts of something else.
+    found.into_iter().find(|size| *size >= 256)
+}
+
 /// A question without an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{error}")]
@@ -275,6 +326,22 @@ pub struct Failure {
     /// What they cost in US dollars; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+}
+
+impl From<ServiceDown> for ModelError {
+    fn from(down: ServiceDown) -> Self {
+        Self::Down { detail: down.to_string(), hint: down.hint().to_owned() }
+    }
+}
+
+impl Failure {
+    /// How many calls were made: none of a service that was not asked any more.
+    pub fn calls(&self) -> u64 {
+        match (&self.error, self.attempts.len() as u64) {
+            (ModelError::Down { .. }, calls) => calls,
+            (_, calls) => calls.max(1),
+        }
+    }
 }
 
 /// A failure before the first attempt.
@@ -307,6 +374,29 @@ mod tests {
         ] {
             assert!(!error.may_pass() && error.retry_after().is_none(), "{error}");
         }
+    }
+
+    #[test]
+    fn a_context_that_is_too_small_is_known_by_its_words() {
+        let says = |message: &str| {
+            ModelError::BadRequest { status: 400, message: message.into() }.context_exceeded()
+        };
+        for (message, size) in [
+            (
+                "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens",
+                Some(4096),
+            ),
+            (
+                "the request exceeds the available context size (8192 tokens), try increasing it",
+                Some(8192),
+            ),
+            ("request (9000 tokens) exceeds the available context size, n_ctx = 2048", Some(2048)),
+            ("prompt is too long: 210000 tokens > 200000 maximum", Some(200_000)),
+            ("input exceeds the context window", None),
+        ] {
+            assert_eq!(says(message), Some(size), "{message}");
+        }
+        assert_eq!(says("unknown field `x`"), None);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub use name::{DEFAULT, ModelName, ModelNameError, ProviderKind};
 pub use paced::{Pace, paced};
 pub use price::{PRICES_AS_OF, Price, price_of};
 pub use provider::{Access, Need, PROVIDERS, Provider, connect, provider};
-pub use request::{Protocol, Purpose, RecordedRequest, Request, Verbatim};
+pub use request::{Fit, Protocol, Purpose, RecordedRequest, Request, Verbatim};
 pub use response::{AnswerFormat, Attempt, Cause, Manner, Origin, Response, TemperatureUse};
 pub use secret::{BASE_VARIABLES, Environment, REDACTED, Secret};
 pub use taped::open;

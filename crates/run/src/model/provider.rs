@@ -24,7 +24,7 @@ use super::program::command::CommandModel;
 use super::secret::{Environment, Secret};
 use super::{Model, auto};
 use crate::agent::is_program;
-use crate::pool::RetryRules;
+use crate::pool::{RetryRules, Services};
 use crate::process::Guard;
 
 /// What a model may use, as the caller found it.
@@ -48,6 +48,8 @@ pub struct Access {
     pub seed: u64,
     /// Limits on the parts of an HTTP exchange.
     pub timeouts: Timeouts,
+    /// The services that the command asks, with their breakers.
+    pub services: Services,
     /// What the user says that models cost, by `anthropic:NAME` or by the bare name.
     pub prices: BTreeMap<String, Price>,
 }
@@ -65,6 +67,7 @@ impl Access {
             retry: usual_retries(),
             seed: 42,
             timeouts: Timeouts::default(),
+            services: Services::default(),
             prices: BTreeMap::new(),
         }
     }
@@ -201,7 +204,19 @@ pub fn connect(name: &ModelName, access: &Access) -> Result<Arc<dyn Model>, Mode
         return Err(ModelError::NothingFound { hints: Vec::new() });
     };
     let connection = (provider(*kind).connect)(own_name, access)?;
-    Ok(Arc::new(Asker::new(resolved.clone(), connection, (access.retry, access.seed))))
+    let breaker = access.services.breaker(service(*kind, resolved));
+    Ok(Arc::new(Asker::new(resolved.clone(), connection, (access.retry, access.seed), breaker)))
+}
+
+/// What a model's service is called when it fails: all models of a provider have one, and every program is its own.
+fn service(kind: ProviderKind, name: &ModelName) -> String {
+    match kind {
+        ProviderKind::Command => format!("the model `{name}`"),
+        ProviderKind::Anthropic
+        | ProviderKind::OpenAi
+        | ProviderKind::Claude
+        | ProviderKind::Codex => format!("the service of `{}:` models", kind.prefix()),
+    }
 }
 
 fn http(

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillgauge_format::AnswerSchema;
+use skillgauge_format::trigger::Turn;
 
 use super::name::ModelName;
 use super::tool::OfferedTool;
@@ -50,6 +51,16 @@ pub struct Verbatim {
     pub identity: String,
 }
 
+/// How a JSON answer must fit its schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// It is checked, asked for once more, and then an error.
+    #[default]
+    Checked,
+    /// The schema says what is wanted; what comes is given as text, also when it was cut, and the caller reads what it can.
+    AsItComes,
+}
+
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
@@ -58,8 +69,14 @@ pub struct Request {
     pub system: String,
     /// What the user says. Each part is a content block of its own where the protocol has such; blank ones are left out.
     pub user: Vec<String>,
+    /// What was said after that, by both sides in turn; the last message is the user's. Programs don't take it.
+    pub later: Vec<Turn>,
+    /// Which run of a plan it is for: a recording keeps each apart.
+    pub run: Option<String>,
     /// What a JSON answer must fit; absent when text is wanted.
     schema: Option<AnswerSchema>,
+    /// How the answer must fit it.
+    pub fit: Fit,
     /// Tools that the model may call; an answer may then consist of calls alone, and is not an error when it is cut.
     pub tools: Vec<OfferedTool>,
     /// The body to send in place of one that is made from the other fields; an answer counts as with tools.
@@ -82,6 +99,10 @@ pub struct RecordedRequest<'r> {
     #[serde(skip_serializing_if = "str::is_empty")]
     system: &'r str,
     user: &'r [String],
+    #[serde(skip_serializing_if = "<[Turn]>::is_empty")]
+    later: &'r [Turn],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<RecordedSchema<'r>>,
     #[serde(skip_serializing_if = "<[OfferedTool]>::is_empty")]
@@ -106,7 +127,10 @@ impl Request {
             purpose,
             system: String::new(),
             user: vec![user.into()],
+            later: Vec::new(),
+            run: None,
             schema: None,
+            fit: Fit::Checked,
             tools: Vec::new(),
             verbatim: None,
             max_output_tokens: 8192,
@@ -123,6 +147,13 @@ impl Request {
         self
     }
 
+    /// The same question, whose answer is taken as it comes.
+    #[must_use]
+    pub fn as_it_comes(mut self) -> Self {
+        self.fit = Fit::AsItComes;
+        self
+    }
+
     /// The same question with a system text.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
@@ -134,6 +165,13 @@ impl Request {
     #[must_use]
     pub fn and(mut self, part: impl Into<String>) -> Self {
         self.user.push(part.into());
+        self
+    }
+
+    /// The same question after a conversation.
+    #[must_use]
+    pub fn then(mut self, later: Vec<Turn>) -> Self {
+        self.later = later;
         self
     }
 
@@ -177,6 +215,8 @@ impl Request {
             purpose: &self.purpose,
             system: &self.system,
             user: &self.user,
+            later: &self.later,
+            run: self.run.as_deref(),
             schema: schema
                 .map(|schema| RecordedSchema { name: schema.name(), schema: schema.value() }),
             tools: &self.tools,

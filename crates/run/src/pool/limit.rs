@@ -9,6 +9,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
+use super::breaker::{Breaker, Pass, ServiceDown};
+use super::retry::Problem;
+
 /// However small the limit: so many successes make it larger.
 const SUCCESSES_TO_GROW: u32 = 4;
 
@@ -21,6 +24,8 @@ pub struct Pool {
 #[derive(Debug)]
 struct Shared {
     ceiling: u32,
+    /// That of the service that all work of the pool asks.
+    breaker: Breaker,
     semaphore: Arc<Semaphore>,
     state: Mutex<State>,
 }
@@ -57,16 +62,17 @@ pub struct Permit {
     shared: Arc<Shared>,
     held: Option<OwnedSemaphorePermit>,
     epoch: u64,
+    pass: Option<Pass>,
 }
 
 impl Pool {
-    /// At most `ceiling` at once, at least one.
-    pub fn new(ceiling: u32) -> Self {
+    /// At most `ceiling` at once, at least one, as long as their service is not down.
+    pub fn new(ceiling: u32, breaker: Breaker) -> Self {
         let ceiling = ceiling.max(1);
         let state = State { limit: ceiling, debt: 0, epoch: 0, successes: 0, resume: None };
         let permits = usize::try_from(ceiling).unwrap_or(Semaphore::MAX_PERMITS);
         let semaphore = Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
-        Self { shared: Arc::new(Shared { ceiling, semaphore, state: Mutex::new(state) }) }
+        Self { shared: Arc::new(Shared { ceiling, breaker, semaphore, state: Mutex::new(state) }) }
     }
 
     /// The most that may run at once: `--jobs`.
@@ -79,15 +85,16 @@ impl Pool {
         self.shared.lock().limit
     }
 
-    /// Waits for its turn, and for the end of a pause that a service asked for.
-    pub async fn acquire(&self) -> Permit {
+    /// Waits for its turn, and for the end of a pause that a service asked for or needs. There is none when the service
+    /// is down.
+    pub async fn acquire(&self) -> Result<Permit, ServiceDown> {
         let shared = Arc::clone(&self.shared);
         let Ok(held) = Arc::clone(&shared.semaphore).acquire_owned().await else {
             // Only a closed semaphore refuses, and nobody closes ours.
             return std::future::pending().await;
         };
         // From here on it goes back whatever happens, also when this future is dropped in a pause.
-        let mut permit = Permit { shared, held: Some(held), epoch: 0 };
+        let mut permit = Permit { shared, held: Some(held), epoch: 0, pass: None };
         loop {
             let (resume, epoch) = {
                 let state = permit.shared.lock();
@@ -96,13 +103,23 @@ impl Pool {
             permit.epoch = epoch;
             match resume {
                 Some(resume) if resume > Instant::now() => sleep_until(resume).await,
-                Some(_) | None => return permit,
+                Some(_) | None => break,
             }
         }
+        permit.pass = Some(permit.shared.breaker.pass().await?);
+        Ok(permit)
     }
 }
 
 impl Permit {
+    /// Tells the service's breaker what kept the work from its result, if anything did, and in which words. Work that never
+    /// got as far as the service is not told.
+    pub fn asked(&mut self, problem: Option<&Problem>, message: &str) {
+        if let Some(pass) = self.pass.take() {
+            pass.end(problem, message);
+        }
+    }
+
     /// Gives the permit back and says how it went.
     pub fn finish(self, verdict: Verdict) {
         match verdict {

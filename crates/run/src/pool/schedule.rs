@@ -15,6 +15,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::breaker::ServiceDown;
 use super::limit::{Permit, Pool, Verdict};
 use super::retry::{Attempt, Problem, Retries, RetryRules};
 
@@ -38,6 +39,18 @@ pub trait Work: Send + Sync + 'static {
 
     /// What kept an attempt from its result, if anything did.
     fn problem(&self, output: &Self::Output) -> Option<Problem>;
+
+    /// What an attempt says of the service behind it.
+    fn asked(&self, output: &Self::Output) -> Asked;
+}
+
+/// What an attempt says of the service behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// It was asked; a problem was told in these words.
+    Yes { message: String },
+    /// Nobody got as far, or the attempt was stopped by us.
+    No,
 }
 
 /// An item that is done.
@@ -62,7 +75,8 @@ pub struct Panicked {
 /// Carries out `items`, which start in their order, and gives results as they come.
 ///
 /// The channel closes when all are done. After `cancel` nothing more is started, what runs is cancelled, and the channel
-/// closes when it has ended; items that were not started do not appear. Dropping the receiver cancels, too.
+/// closes when it has ended; items that were not started do not appear. Dropping the receiver cancels, too. When the
+/// service of the pool is down nothing more is started either, but what runs goes on.
 pub fn run_all<W: Work>(
     work: Arc<W>,
     items: Vec<W::Item>,
@@ -104,10 +118,13 @@ impl<W: Work> Driver<W> {
         let ceiling = usize::try_from(self.pool.ceiling()).unwrap_or(usize::MAX);
         let mut items = items.into_iter().enumerate().peekable();
         // Kept from turn to turn, because dropping it would lose our place in the queue.
-        let mut turn: Option<Pin<Box<dyn Future<Output = Permit> + Send>>> = None;
+        let mut turn: Option<Turn> = None;
+        let mut is_down = false;
         loop {
-            let may_start =
-                items.peek().is_some() && self.tasks.len() < ceiling && !self.cancel.is_cancelled();
+            let may_start = items.peek().is_some()
+                && self.tasks.len() < ceiling
+                && !self.cancel.is_cancelled()
+                && !is_down;
             if may_start && turn.is_none() {
                 let pool = self.pool.clone();
                 turn = Some(Box::pin(async move { pool.acquire().await }));
@@ -121,8 +138,11 @@ impl<W: Work> Driver<W> {
                 () = self.cancel.cancelled(), if may_start => turn = None,
                 permit = wait(&mut turn), if may_start => {
                     turn = None;
-                    if let Some((index, item)) = items.next() {
-                        self.start(index, Arc::new(item), permit);
+                    match permit {
+                        Err(_) => is_down = true,
+                        Ok(permit) => if let Some((index, item)) = items.next() {
+                            self.start(index, Arc::new(item), permit);
+                        }
                     }
                 }
             }
@@ -154,7 +174,9 @@ impl<W: Work> Driver<W> {
     }
 }
 
-async fn wait(turn: &mut Option<Pin<Box<dyn Future<Output = Permit> + Send>>>) -> Permit {
+type Turn = Pin<Box<dyn Future<Output = Result<Permit, ServiceDown>> + Send>>;
+
+async fn wait(turn: &mut Option<Turn>) -> Result<Permit, ServiceDown> {
     match turn {
         Some(turn) => turn.await,
         None => std::future::pending().await,
@@ -193,6 +215,9 @@ impl<W: Work> Attempts<W> {
             let started = Instant::now();
             let output = self.work.attempt(&self.item, number, self.cancel.child_token()).await;
             let problem = self.work.problem(&output);
+            if let Asked::Yes { message } = self.work.asked(&output) {
+                permit.asked(problem.as_ref(), &message);
+            }
             permit.finish(self.verdict(problem.as_ref()));
             let delay = problem.and_then(|problem| self.retries.after(&problem));
             let delay = delay.filter(|_| !self.cancel.is_cancelled());
@@ -207,7 +232,15 @@ impl<W: Work> Attempts<W> {
             permit = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return (output, made),
-                permit = next => permit,
+                permit = next => if let Ok(permit) = permit {
+                    permit
+                } else {
+                    // Nobody waits for a next one any more.
+                    if let Some(last) = made.last_mut() {
+                        last.waited = None;
+                    }
+                    return (output, made);
+                },
             };
             number += 1;
         }

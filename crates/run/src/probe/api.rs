@@ -5,14 +5,17 @@
 //! list of skills in Claude Code's form, and a short system text and tools in our words. So the report says how it was
 //! measured, and `--calibrate` tells how well both agree.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skillgauge_core::trigger::Observation;
+use skillgauge_core::trigger::{Observation, Steps};
 use skillgauge_format::transcript::{Reason, names_skill};
+use skillgauge_format::trigger::{Turn, TurnRole};
 
 use super::capture::{CapturedRequest, Offer};
+use super::surroundings::Surroundings;
 use crate::agent::adapter::skills_asked_for;
 use crate::model::{
     CalledTool, Failure, ModelError, ModelName, OfferedTool, Protocol, ProviderKind, Purpose,
@@ -37,6 +40,15 @@ pub struct ApiAsk {
     pub skills: Vec<String>,
     /// What the model is offered.
     pub offer: Offer,
+    /// Earlier messages of the conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
+    /// The names of the files in the work folder, where the offer doesn't know them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Project instructions, where the offer doesn't know them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// How long the request may take, in milliseconds.
     pub timeout_ms: u64,
 }
@@ -55,7 +67,31 @@ impl ApiAsk {
             prompt: prompt.into(),
             skills,
             offer,
+            turns: Vec::new(),
+            files: Vec::new(),
+            context: None,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The same question with what surrounds it. A captured request has the files and the instructions in it.
+    pub(super) fn surrounded(mut self, around: &Surroundings) -> Self {
+        self.turns.clone_from(&around.turns);
+        if matches!(self.offer, Offer::BuiltIn(_)) {
+            self.files = around.files();
+            self.context.clone_from(&around.context);
+        }
+        self
+    }
+
+    /// The first message of the user, and those that come after it: the query is the last one.
+    fn conversation(&self) -> (&str, Vec<Turn>) {
+        let query = || Turn { role: TurnRole::User, content: self.prompt.clone() };
+        match self.turns.split_first() {
+            None => (&self.prompt, Vec::new()),
+            Some((first, rest)) => {
+                (&first.content, rest.iter().cloned().chain([query()]).collect())
+            }
         }
     }
 
@@ -75,8 +111,11 @@ impl ApiAsk {
                     ModelName::Of { name, .. } => name.as_str(),
                     ModelName::Auto => "auto",
                 };
-                Request::text(Purpose::new("probe"), &self.prompt)
-                    .verbatim(captured.for_query(&self.prompt, name))
+                let (first, later) = self.conversation();
+                let body = captured.for_conversation(first, &later, name);
+                Request::text(Purpose::new("probe"), first)
+                    .then(later)
+                    .verbatim(body)
                     .timeout(timeout)
             }
             Offer::BuiltIn(lines) => self.built_in(lines).timeout(timeout),
@@ -91,14 +130,25 @@ impl ApiAsk {
         let role = "You are a coding agent in a terminal. You carry out what the user asks for with the tools that you have, \
                     in the user's working folder.";
         let purpose = Purpose::new("probe");
+        let mut list = list;
+        let files = self.files.join(", ");
+        for (what, text) in [
+            ("The project's instructions", self.context.as_deref().unwrap_or_default()),
+            ("Files in the working folder", files.as_str()),
+        ] {
+            if !text.is_empty() {
+                let _ = write!(list, "\n<system-reminder>\n{what}:\n\n{text}\n</system-reminder>");
+            }
+        }
+        let (first, later) = self.conversation();
         // Claude Code sends the list as a block of its own before the query; a chat has one text only for the user.
         let request = match &self.model {
             ModelName::Of { provider: ProviderKind::OpenAi, .. } => {
-                Request::text(purpose, &self.prompt).system(format!("{role}\n\n{list}"))
+                Request::text(purpose, first).system(format!("{role}\n\n{list}"))
             }
-            _ => Request::text(purpose, list).and(&self.prompt).system(role),
+            _ => Request::text(purpose, list).and(first).system(role),
         };
-        let mut request = request.tools(tools());
+        let mut request = request.then(later).tools(tools());
         request.max_output_tokens = MAX_OUTPUT_TOKENS;
         request
     }
@@ -116,6 +166,8 @@ impl ApiAsk {
         let (loaded, unknown): (Vec<String>, Vec<String>) = asked.into_iter().partition(is_there);
         let mut seen = Observation::completed(loaded);
         seen.denied = unknown;
+        let calls = response.tool_calls.iter().map(|call| (call.name.as_str(), &call.input));
+        seen.steps = Steps::of_calls(calls, &response.text);
         seen
     }
 

@@ -5,10 +5,10 @@ use skillgauge_format::transcript::Outcome;
 
 use super::journal::JournalError;
 use super::result::ProbeResult;
-use crate::agent::ExecuteError;
+use crate::agent::{ExecuteError, InputError};
 use crate::budget::OverBudget;
 use crate::model::{ModelError, ModelName};
-use crate::pool::Panicked;
+use crate::pool::{Panicked, ServiceDown};
 
 /// Why there is no measurement.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,19 @@ pub enum ProbeError {
     /// A skill cannot be read.
     #[error("the skill `{skill}` cannot be read")]
     Skill { skill: String },
+    /// A file of a query's situation cannot be used.
+    #[error("the query \"{query}\" cannot be asked: {source}")]
+    Input {
+        query: String,
+        #[source]
+        source: Box<InputError>,
+    },
+    /// The agent can't be put into a query's situation.
+    #[error("the query \"{query}\" cannot be asked: {why}")]
+    Situation { query: String, why: String },
+    /// The agent has no limit on turns.
+    #[error("`{agent}` has no limit on turns, so `--max-turns` can't be kept")]
+    NoTurnLimit { agent: String },
     /// The control did not trigger.
     #[error(
         "the positive control failed: {}; nothing was measured",
@@ -46,6 +59,9 @@ pub enum ProbeError {
     /// A limit was reached before anything was measured.
     #[error("no run completed ({0}); there is no rate")]
     Budget(OverBudget),
+    /// The service was given up before anything was measured.
+    #[error("no run completed: {0}; there is no rate")]
+    Down(ServiceDown),
     #[error("no run completed ({outcomes}); there is no rate")]
     NothingMeasured {
         /// How often each outcome came up.

@@ -2,7 +2,9 @@
 //!
 //! A line is written with one call as soon as a probe has ended; a process that is killed loses what was under way and
 //! nothing else. A torn last line is left behind by a crash of the machine and ignored, as is any line that cannot be read.
-//! Results that measured nothing are not kept: they are tried again.
+//! Results that measured nothing are counted and what they cost is kept: they are tried again, but not for ever. What failed
+//! in [`MAX_FAILURES`] calls is left alone until somebody wants it retried. Failures of a call that ended because nothing
+//! could be asked (an outage, a login, a limit) are not counted; what they cost is.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -11,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::result::ProbeResult;
+use super::result::{ProbeResult, Spending};
 use super::spec::{ProbeId, ProbeSpec};
 use crate::cassette::digest_of;
 
@@ -23,7 +25,31 @@ const MAX_BYTES: u64 = 256 << 20;
 pub enum Resume {
     #[default]
     Earlier,
+    /// It counts, and what failed too often is asked again.
+    RetryFailed,
     Nothing,
+}
+
+/// A probe that failed in so many calls is left alone.
+pub const MAX_FAILURES: u32 = 3;
+
+/// What became of a probe in the calls in which it failed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failed {
+    /// The calls, those not counted that ended because nothing could be asked.
+    pub calls: u32,
+    /// All of it together.
+    pub spending: Spending,
+    last: Option<ProbeResult>,
+}
+
+/// What earlier calls leave to a batch that failed in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Failures {
+    /// Probes that were not asked again.
+    pub(super) left: usize,
+    /// What probes cost that have no result this time.
+    pub(super) unfinished: Spending,
 }
 
 /// Why a journal cannot be used.
@@ -39,6 +65,10 @@ pub struct JournalError {
 #[derive(Debug, Default)]
 pub struct Journal {
     known: Mutex<HashMap<ProbeId, ProbeResult>>,
+    failed: Mutex<HashMap<ProbeId, Failed>>,
+    /// This call, as its lines name it.
+    call: u64,
+    kept: Resume,
     /// Whether anything was known when it was opened.
     has_earlier: bool,
     file: Option<JournalFile>,
@@ -99,7 +129,7 @@ impl Journal {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let known = read(&bytes)?;
+        let Lines { known, failed, calls } = read(&bytes)?;
         if bytes.is_empty() {
             let header = Header { format: FORMAT.to_owned(), version: VERSION };
             file.write_all(line(&header)?.as_bytes())?;
@@ -109,7 +139,14 @@ impl Journal {
         }
         file.seek(io::SeekFrom::End(0))?;
         let file = JournalFile { path: path.to_owned(), file: Mutex::new(file) };
-        Ok(Self { has_earlier: !known.is_empty(), known: Mutex::new(known), file: Some(file) })
+        Ok(Self {
+            has_earlier: !known.is_empty(),
+            known: Mutex::new(known),
+            failed: Mutex::new(failed),
+            call: calls + 1,
+            kept,
+            file: Some(file),
+        })
     }
 
     /// Results of earlier probes in a folder with journals, whatever they were about; not more than so many. Blocks.
@@ -123,7 +160,7 @@ impl Journal {
             let is_ours = fs_err::metadata(&path).is_ok_and(|file| file.len() <= MAX_BYTES);
             let bytes = if is_ours { fs_err::read(&path).unwrap_or_default() } else { Vec::new() };
             let mut results: Vec<(ProbeId, ProbeResult)> =
-                read(&bytes).unwrap_or_default().into_iter().collect();
+                read(&bytes).unwrap_or_default().known.into_iter().collect();
             results.sort_by(|(one, _), (other, _)| one.cmp(other));
             found.extend(results.into_iter().map(|(_, result)| result));
             if found.len() >= most {
@@ -149,15 +186,49 @@ impl Journal {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
+    /// What became of a probe in earlier calls, and in this one, in which it failed.
+    pub fn failed(&self, id: &ProbeId) -> Failed {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.get(id).cloned().unwrap_or_default()
+    }
+
+    /// What a probe came to that failed too often to be asked again, with what all of it cost.
+    pub fn left_alone(&self, id: &ProbeId) -> Option<ProbeResult> {
+        let failed = self.failed(id);
+        let is_left = failed.calls >= MAX_FAILURES && self.kept == Resume::Earlier;
+        let last = failed.last.filter(|_| is_left)?;
+        Some(ProbeResult { spending: failed.spending, ..last })
+    }
+
+    /// Counts a failure; the result then has what all of them cost.
+    pub fn fail(&self, result: &mut ProbeResult) -> Result<(), JournalError> {
+        self.write(&FailedLine { failed: result.clone(), call: self.call })?;
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = failed.entry(result.id.clone()).or_default();
+        sum.calls += 1;
+        sum.spending.add(&result.spending);
+        sum.last = Some(result.clone());
+        result.spending = sum.spending;
+        Ok(())
+    }
+
+    /// This call ends because nothing could be asked: what failed in it is not to be counted against a probe.
+    pub(super) fn stopped(&self, why: &str) -> Result<(), JournalError> {
+        self.write(&StoppedLine { stopped: why.to_owned(), call: self.call })
+    }
+
+    fn write<T: Serialize>(&self, value: &T) -> Result<(), JournalError> {
+        let Some(JournalFile { path, file }) = &self.file else { return Ok(()) };
+        let write = || {
+            let line = line(value)?;
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.write_all(line.as_bytes())
+        };
+        write().map_err(|source| JournalError { path: path.clone(), source })
+    }
+
     pub fn keep(&self, result: &ProbeResult) -> Result<(), JournalError> {
-        if let Some(JournalFile { path, file }) = &self.file {
-            let write = || {
-                let line = line(result)?;
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.write_all(line.as_bytes())
-            };
-            write().map_err(|source| JournalError { path: path.clone(), source })?;
-        }
+        self.write(result)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(result.id.clone()).or_insert_with(|| result.clone());
         Ok(())
@@ -170,8 +241,29 @@ fn line<T: Serialize>(value: &T) -> io::Result<String> {
     Ok(text)
 }
 
-/// The results of a file; the first one of an id counts.
-fn read(bytes: &[u8]) -> io::Result<HashMap<ProbeId, ProbeResult>> {
+#[derive(Debug, Serialize, Deserialize)]
+struct FailedLine {
+    failed: ProbeResult,
+    call: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoppedLine {
+    stopped: String,
+    call: u64,
+}
+
+/// What a file says.
+#[derive(Debug, Default)]
+struct Lines {
+    /// The first result of an id counts.
+    known: HashMap<ProbeId, ProbeResult>,
+    failed: HashMap<ProbeId, Failed>,
+    /// The number of the last call.
+    calls: u64,
+}
+
+fn read(bytes: &[u8]) -> io::Result<Lines> {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
     if let Ok(header) = serde_json::from_slice::<Header>(first)
@@ -180,13 +272,27 @@ fn read(bytes: &[u8]) -> io::Result<HashMap<ProbeId, ProbeResult>> {
         let message = "another version of skillgauge wrote it";
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
-    let mut known = HashMap::new();
+    let mut read = Lines::default();
+    let mut in_call: Vec<(u64, ProbeId)> = Vec::new();
     for line in lines {
         if let Ok(result) = serde_json::from_slice::<ProbeResult>(line) {
-            known.entry(result.id.clone()).or_insert(result);
+            read.known.entry(result.id.clone()).or_insert(result);
+        } else if let Ok(FailedLine { failed, call }) = serde_json::from_slice(line) {
+            read.calls = read.calls.max(call);
+            in_call.push((call, failed.id.clone()));
+            let sum = read.failed.entry(failed.id.clone()).or_default();
+            sum.spending.add(&failed.spending);
+            sum.last = Some(failed);
+        } else if let Ok(StoppedLine { call, .. }) = serde_json::from_slice(line) {
+            in_call.retain(|(number, _)| *number != call);
         }
     }
-    Ok(known)
+    for (_, id) in in_call {
+        if let Some(failed) = read.failed.get_mut(&id) {
+            failed.calls += 1;
+        }
+    }
+    Ok(read)
 }
 
 #[cfg(test)]
@@ -194,7 +300,6 @@ mod tests {
     use proptest::prelude::*;
     use skillgauge_core::trigger::Observation;
 
-    use super::super::result::Spending;
     use super::*;
     use crate::agent::AgentTask;
 
@@ -230,6 +335,37 @@ mod tests {
         assert_ne!(other.path(), journal.path());
         let fresh = Journal::open(folder.path(), &specs, Resume::Nothing).unwrap();
         assert!(fresh.known(&specs[0].id).is_none());
+    }
+
+    #[test]
+    fn failures_are_counted_over_calls_and_what_they_cost_stays_in_the_books() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.jsonl");
+        let failing = |run| ProbeResult {
+            observation: Observation::failed(
+                skillgauge_format::transcript::Reason::ServerError,
+                "m",
+            ),
+            spending: Spending { calls: 2, millis: 10, ..Spending::default() },
+            ..result(run)
+        };
+        for call in 1..=4_u32 {
+            let journal = Journal::at(&path, Resume::Earlier).unwrap();
+            assert!(journal.left_alone(&spec(1).id).is_none(), "call {call}");
+            let mut failed = failing(1);
+            journal.fail(&mut failed).unwrap();
+            assert_eq!(failed.spending.calls, u64::from(2 * call), "all calls are in the books");
+            // The second call met an outage.
+            if call == 2 {
+                journal.stopped("the service is down").unwrap();
+            }
+        }
+        let journal = Journal::at(&path, Resume::Earlier).unwrap();
+        let left = journal.left_alone(&spec(1).id).unwrap();
+        assert_eq!((left.spending.calls, journal.failed(&spec(1).id).calls), (8, 3));
+        assert!(journal.known(&spec(1).id).is_none() && journal.left_alone(&spec(2).id).is_none());
+        let again = Journal::at(&path, Resume::RetryFailed).unwrap();
+        assert!(again.left_alone(&spec(1).id).is_none());
     }
 
     #[test]

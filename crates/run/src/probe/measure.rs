@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use skillgauge_core::skill::{Skill, State};
-use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
+use skillgauge_core::trigger::listing::{ListedSkill, ListingRule};
 use skillgauge_core::trigger::{Answer, LabelledQuery, control_query};
-use skillgauge_format::trigger::{TriggerListing, TriggerReport};
+use skillgauge_format::trigger::TriggerReport;
 use tokio_util::sync::CancellationToken;
 
 use super::api::ApiAsk;
@@ -17,10 +18,12 @@ use super::error::ProbeError;
 use super::gate::Gate;
 use super::journal::{Journal, Resume};
 use super::prober::{Batch, ProbeEvent, Prober};
-use super::report::{outcomes, tell_offer};
+use super::report::{outcomes, tell_offers};
 use super::result::{ProbeResult, Spending};
 use super::spec::{ProbeId, ProbeSpec};
-use crate::agent::{AgentTask, BundledSkills, StopCondition, TaskLimits, TaskSkill};
+use super::surroundings::{SituatedQuery, Surroundings, prompt};
+use crate::agent::descriptor::Slot;
+use crate::agent::{AgentTask, BundledSkills, Descriptor, StopCondition, TaskLimits, TaskSkill};
 use crate::model::ModelName;
 
 #[derive(Clone, Debug)]
@@ -42,6 +45,18 @@ pub struct Measurement {
     pub journal: Option<PathBuf>,
     /// Whether what an earlier call measured counts.
     pub kept: Resume,
+    /// Whether the agent is heard once to see which list of skills it sends, when a query goes wrong.
+    pub listing: ListingSource,
+}
+
+/// Where the list of skills comes from that is shown when a query goes wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListingSource {
+    /// The agent is run once more against a listener on this machine, where it can be heard; that costs no request.
+    Captured,
+    /// It is made by the agent's known rule.
+    #[default]
+    Modelled,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -119,25 +134,14 @@ pub fn planned_calls(queries: usize, runs: u32) -> usize {
     queries * usize::try_from(runs).unwrap_or(usize::MAX) + 1
 }
 
-/// The skills of a measurement as Claude Code would list them, and what the list means for the one under test.
-///
-/// The skill under test comes last, as one that was never used: when there is no room, it is the first to lose its text.
-pub fn listing_of(
-    measurement: &Measurement,
-) -> Result<(Vec<ListedSkill>, TriggerListing), ProbeError> {
-    let listed = listed(measurement.neighbours.iter().chain([&measurement.skill]))?;
-    let listing = Listing::of(&listed, budget(CONTEXT_TOKENS));
-    let described = listing.describe(&listed, listed.len() - 1);
-    Ok((listed, described))
-}
-
 /// Skills as an agent lists them.
 pub(crate) fn listed<'s>(
     skills: impl Iterator<Item = &'s TaskSkill>,
+    rule: &ListingRule,
 ) -> Result<Vec<ListedSkill>, ProbeError> {
     let listed = |skill: &TaskSkill| match Skill::read(&skill.folder).state {
         State::Read(document) => {
-            Ok(ListedSkill::of(&skill.name, &document, skill.description.as_deref()))
+            Ok(ListedSkill::of(&skill.name, &document, skill.description.as_deref(), rule))
         }
         _ => Err(ProbeError::Skill { skill: skill.name.clone() }),
     };
@@ -169,17 +173,25 @@ pub async fn measure_sample(
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<Measured, ProbeError> {
     let Sample { queries, first_run, runs } = sample;
-    let (listed, listing) = listing_of(measurement)?;
+    let folder = &measurement.skill.folder;
+    let around =
+        |query: &LabelledQuery| Surroundings::find(&query.text, query.situation.as_ref(), folder);
+    let around = queries.iter().map(around).collect::<Result<Vec<_>, _>>()?;
+    let asked: Vec<SituatedQuery<'_>> = (queries.iter().zip(&around))
+        .map(|(query, around)| SituatedQuery { text: &query.text, around })
+        .collect();
     let skills = std::iter::once(&measurement.skill).chain(&measurement.neighbours).cloned();
     let probing = &measurement.probing;
+    let listed = measurement.neighbours.iter().chain([&measurement.skill]);
+    let listed = self::listed(listed, &ListingRule::claude_code())?;
+    let skills = skills.collect();
     let installed =
-        Installed::new(prober, probing, skills.collect(), &listed, cancel, on_event).await?;
+        Installed::new(prober, probing, skills, &listed, &asked, cancel, on_event).await?;
     let skill = measurement.skill.name.as_str();
     let control_spec = installed.control(skill);
-    let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
     let stop = StopCondition::AtLoadOf(vec![skill.to_owned()]);
     let numbers = first_run..first_run.saturating_add(runs);
-    let specs = installed.specs(&texts, numbers, &stop);
+    let specs = installed.specs(&asked, numbers, &stop);
     let own = match (&measurement.journal, shared) {
         (Some(folder), None) => {
             let all = specs.iter().chain([&control_spec]);
@@ -202,17 +214,15 @@ pub async fn measure_sample(
     let measured = ran.results.iter().flatten().count();
     let missing = total - measured - ran.unwanted.len();
     let is_cancelled = cancel.is_cancelled();
-    if let Some(halt) = ran.stopped.clone().filter(|_| measured == 0 && !is_cancelled) {
-        return Err(halt.nothing_measured());
-    }
     let reason = match ran.stopped {
+        Some(halt) if measured == 0 && !is_cancelled => return Err(halt.nothing_measured()),
         _ if is_cancelled => format!("interrupted after {measured} of {total} probes"),
         Some(halt) => halt.to_string(),
         None => "it was stopped".to_owned(),
     };
     let shortfall = (missing > 0).then_some(Shortfall { reason, missing });
     let mut results: Vec<Vec<ProbeResult>> = vec![Vec::new(); queries.len()];
-    for (place, result) in ran.results.into_iter().enumerate() {
+    for (place, result) in ran.results.iter().cloned().enumerate() {
         results[place % queries.len()].extend(result);
     }
     let spent = results.iter().flatten().chain([&control]).map(|result| ProbeCost {
@@ -230,27 +240,34 @@ pub async fn measure_sample(
         let outcomes = shortfall.map_or_else(|| outcomes(seen(), skill), |short| short.reason);
         return Err(ProbeError::NothingMeasured { outcomes });
     }
-    let mut report = measurement.report(queries, &results, &saved, &control, shortfall.as_ref());
-    report.listing = Some(listing);
-    tell_offer(&mut report, installed.offering.as_ref());
+    let mut report =
+        measurement.report(queries, &results, &saved, &control, shortfall.as_ref(), &ran.failures);
+    for (result, around) in report.results.iter_mut().zip(&around) {
+        result.files_digest = around.files_digest();
+    }
+    report.listing = installed.listing(prober, measurement, &report, cancel).await?;
+    tell_offers(&mut report, installed.offerings.iter().map(|(_, offering)| offering));
     Ok(Measured { report, spent, shortfall, resumed })
 }
 
 /// Skills that are installed together, and who is asked.
 pub(crate) struct Installed<'i> {
-    probing: &'i Probing,
-    skills: Vec<TaskSkill>,
+    pub(super) probing: &'i Probing,
+    pub(super) skills: Vec<TaskSkill>,
     /// The version of the agent: a newer one must not be mixed with what an older one did.
     version: Option<String>,
-    offering: Option<Offering>,
+    /// What a model is offered, by what lies around the query; nothing when an agent is asked.
+    pub(super) offerings: Vec<(Option<Value>, Offering)>,
 }
 
 impl<'i> Installed<'i> {
+    /// Finds the agent and makes sure that it can be asked these queries, before anything is paid.
     pub(crate) async fn new(
         prober: &Arc<Prober>,
         probing: &'i Probing,
         skills: Vec<TaskSkill>,
         listed: &[ListedSkill],
+        queries: &[SituatedQuery<'_>],
         cancel: &CancellationToken,
         on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
     ) -> Result<Self, ProbeError> {
@@ -258,23 +275,56 @@ impl<'i> Installed<'i> {
             Probing::Agent { agent, .. } => prober.executor().prepare(agent).await?,
             Probing::Api { .. } => None,
         };
+        if let (Some(located), Probing::Agent { limits, .. }) = (&located, probing) {
+            can_ask(&located.descriptor, limits, queries)?;
+        }
         let version = located.map(|located| {
             let version = located.version.as_ref().map(ToString::to_string).unwrap_or_default();
             format!("{} {version}", located.descriptor.name)
         });
-        let offering = offering(prober, probing, &skills, listed, cancel, on_event).await?;
-        Ok(Self { probing, skills, version, offering })
+        let mut installed = Self { probing, skills, version, offerings: Vec::new() };
+        installed.offer(prober, listed, queries, cancel, on_event).await?;
+        Ok(installed)
+    }
+
+    /// Finds what a model is offered: once for each place that queries are asked in.
+    async fn offer(
+        &mut self,
+        prober: &Arc<Prober>,
+        listed: &[ListedSkill],
+        queries: &[SituatedQuery<'_>],
+        cancel: &CancellationToken,
+        on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
+    ) -> Result<(), ProbeError> {
+        let bare = Surroundings::default();
+        let all = std::iter::once(&bare).chain(queries.iter().map(|query| query.around));
+        for around in all {
+            let place = around.place();
+            if self.offerings.iter().any(|(known, _)| *known == place) {
+                continue;
+            }
+            // Who is heard is told once.
+            let mut quiet = |_: ProbeEvent<'_>| ();
+            let hear: &mut (dyn FnMut(ProbeEvent<'_>) + Send) =
+                if self.offerings.is_empty() { &mut *on_event } else { &mut quiet };
+            let found =
+                offering(prober, self.probing, &self.skills, listed, around, cancel, hear).await?;
+            self.offerings.extend(found.map(|found| (place, found)));
+        }
+        Ok(())
     }
 
     /// The positive control of a skill.
     pub(crate) fn control(&self, skill: &str) -> ProbeSpec {
-        self.spec(&control_query(skill), 0, &StopCondition::AtLoadOf(vec![skill.to_owned()]))
+        let (query, around) = (control_query(skill), Surroundings::default());
+        let asked = SituatedQuery { text: &query, around: &around };
+        self.spec(asked, 0, &StopCondition::AtLoadOf(vec![skill.to_owned()]))
     }
 
     /// Every query in each of these runs, the first run of all queries before the second of any.
     pub(crate) fn specs(
         &self,
-        queries: &[&str],
+        queries: &[SituatedQuery<'_>],
         runs: Range<u32>,
         stop: &StopCondition,
     ) -> Vec<ProbeSpec> {
@@ -282,12 +332,14 @@ impl<'i> Installed<'i> {
         all.map(|(query, run)| self.spec(query, run, stop)).collect()
     }
 
-    fn spec(&self, prompt: &str, run: u32, stop: &StopCondition) -> ProbeSpec {
+    fn spec(&self, query: SituatedQuery<'_>, run: u32, stop: &StopCondition) -> ProbeSpec {
+        let SituatedQuery { text, around } = query;
         match self.probing {
             Probing::Agent { agent, model, limits, bundled_skills } => {
-                let mut task = AgentTask::new(agent, prompt);
+                let mut task = AgentTask::new(agent, prompt(&around.turns, text));
                 task.model.clone_from(model);
                 task.skills.clone_from(&self.skills);
+                around.surround(&mut task);
                 task.bundled_skills = *bundled_skills;
                 task.stop.clone_from(stop);
                 task.limits = *limits;
@@ -295,12 +347,27 @@ impl<'i> Installed<'i> {
             }
             Probing::Api { model, timeout, .. } => {
                 let names = self.skills.iter().map(|skill| skill.name.clone()).collect();
-                let offer = self.offering.as_ref().map(|offering| offering.offer.clone());
+                let place = around.place();
+                let offering = self.offerings.iter().find(|(known, _)| *known == place);
+                let offer = offering.map(|(_, offering)| offering.offer.clone());
                 let offer = offer.unwrap_or_else(|| Offer::built_in(&[]));
-                ProbeSpec::api(ApiAsk::new(model.clone(), prompt, names, offer, *timeout), run)
+                let ask = ApiAsk::new(model.clone(), text, names, offer, *timeout);
+                ProbeSpec::api(ask.surrounded(around), run)
             }
         }
     }
+}
+
+/// Whether an agent keeps the limits and can be put into the situations of the queries.
+fn can_ask(
+    agent: &Descriptor,
+    limits: &TaskLimits,
+    queries: &[SituatedQuery<'_>],
+) -> Result<(), ProbeError> {
+    if limits.max_turns.is_some() && !agent.uses(&Slot::MaxTurns) {
+        return Err(ProbeError::NoTurnLimit { agent: agent.name.to_string() });
+    }
+    queries.iter().try_for_each(|query| query.around.check(query.text, agent))
 }
 
 /// How often a control may end without a trigger: a model may do something else once.
@@ -339,11 +406,16 @@ pub(crate) async fn control(
         on_event(ProbeEvent::ControlEnded { observation: &result.observation });
         if !matches!(answer, Answer::Triggered(_)) {
             result.spending = spent;
+            if let Some(journal) = journal {
+                journal.fail(&mut result)?;
+            }
             let (skill, result) = (skill.to_owned(), Box::new(result));
             return Err(ProbeError::Control { skill, result });
         }
         result.spending = spent;
         if let Some(journal) = journal {
+            // What earlier calls paid for controls that failed was paid for this one.
+            result.spending.add(&journal.failed(&spec.id).spending);
             journal.keep(&result)?;
         }
         return Ok(result);

@@ -19,25 +19,29 @@ mod error;
 mod forecast;
 mod gate;
 mod journal;
+mod listing;
 mod measure;
 mod neighbours;
 mod prober;
 mod report;
 mod result;
 mod spec;
+mod surroundings;
 mod work;
 
 pub(crate) use measure::{Installed, control, listed};
+pub(crate) use prober::BatchResult;
+pub(crate) use surroundings::{SituatedQuery, Surroundings};
 
 pub use api::{ApiAsk, MAX_OUTPUT_TOKENS};
 pub use capture::{CapturedRequest, Offer, RequestSource};
 pub use error::ProbeError;
 pub use forecast::CostForecast;
 pub use gate::Gate;
-pub use journal::{Journal, JournalError, Resume};
+pub use journal::{Failed, Journal, JournalError, MAX_FAILURES, Resume};
 pub use measure::{
-    EarlyStop, Measured, Measurement, ProbeCost, Probing, Sample, Shortfall, listing_of, measure,
-    measure_sample, planned_calls,
+    EarlyStop, ListingSource, Measured, Measurement, ProbeCost, Probing, Sample, Shortfall,
+    measure, measure_sample, planned_calls,
 };
 pub use neighbours::{Crowd, CrowdError};
 pub use prober::{Batch, ProbeEvent, Prober, ProberSettings};

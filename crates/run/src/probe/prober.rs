@@ -15,15 +15,16 @@ use tokio_util::sync::CancellationToken;
 use super::capture::CapturedRequest;
 use super::error::ProbeError;
 use super::gate::Gate;
-use super::journal::Journal;
+use super::journal::{Failures, Journal};
 use super::result::ProbeResult;
-use super::spec::ProbeSpec;
+use super::spec::{Ask, ProbeId, ProbeSpec};
 use super::work::{BatchItem, ProbeEnd, ProbeWork, is_worth_keeping};
 use crate::agent::Executor;
 use crate::budget::{Budget, OverBudget};
 use crate::cassette::Mode;
 use crate::model::{self, Access, Model, ModelName};
-use crate::pool::{Done, Pool, RetryRules, run_all};
+use crate::pool::{BreakerRules, Done, Pool, RetryRules, ServiceDown, Services, run_all};
+use crate::preflight;
 
 /// How probes are carried out.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,8 @@ pub enum ProbeEvent<'e> {
         probes: usize,
         /// How many of them are known from the journal.
         resumed: usize,
+        /// How many failed in so many calls that they are not asked again.
+        left: usize,
         /// Its file, when an earlier call wrote into it.
         journal: Option<PathBuf>,
     },
@@ -109,31 +112,42 @@ pub enum ProbeEvent<'e> {
 
 /// What became of a batch.
 #[derive(Debug, Default)]
-pub(super) struct BatchResult {
+pub(crate) struct BatchResult {
     /// In the order of the specs; absent for what was not wanted any more, or not begun.
-    pub(super) results: Vec<Option<ProbeResult>>,
+    pub(crate) results: Vec<Option<ProbeResult>>,
     /// The places of those that were not wanted any more.
     pub(super) unwanted: Vec<usize>,
     /// Why the rest was not begun.
-    pub(super) stopped: Option<Halt>,
+    pub(crate) stopped: Option<Halt>,
+    /// What earlier calls leave.
+    pub(super) failures: Failures,
 }
 
 /// Why probes are not begun.
-#[derive(Clone, Debug, thiserror::Error)]
-pub(super) enum Halt {
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Halt {
     #[error(transparent)]
     Budget(OverBudget),
     /// The next probe would end in the same way, whatever it asks.
     #[error("{0}")]
     Hopeless(String),
+    #[error("{_0}; {}", _0.hint())]
+    Down(ServiceDown),
+    /// The recording has answers to others only.
+    #[error(
+        "the recording doesn't have them; record more with `--record`, or ask for fewer `--runs`"
+    )]
+    NotRecorded(Box<ProbeError>),
 }
 
 impl Halt {
     /// Nothing was measured because of it.
-    pub(super) fn nothing_measured(self) -> ProbeError {
+    pub(crate) fn nothing_measured(self) -> ProbeError {
         match self {
+            Self::NotRecorded(error) => *error,
             Self::Budget(over) => ProbeError::Budget(over),
             Self::Hopeless(outcomes) => ProbeError::NothingMeasured { outcomes },
+            Self::Down(down) => ProbeError::Down(down),
         }
     }
 }
@@ -154,11 +168,13 @@ impl Prober {
             (rules.max_delay, rules.max_asked) = (Duration::ZERO, Duration::ZERO);
         }
         // The pool tries again, with fewer at once when there were too many.
-        let access = Access { retry: access.retry.retries(0), ..access };
+        let services = Services::new(BreakerRules::never(), |_| {});
+        let access = Access { retry: access.retry.retries(0), services, ..access };
+        let pool = Pool::new(settings.jobs, executor.breaker());
         Self {
             executor,
             access,
-            pool: Pool::new(settings.jobs),
+            pool,
             rules,
             seed: settings.seed,
             budget,
@@ -190,7 +206,7 @@ impl Prober {
         self.carry_out(batch, cancel, on_event).await.map(|ran| ran.results)
     }
 
-    pub(super) async fn carry_out(
+    pub(crate) async fn carry_out(
         self: &Arc<Self>,
         batch: Batch<'_>,
         cancel: &CancellationToken,
@@ -200,14 +216,21 @@ impl Prober {
             BatchResult { results: vec![None; batch.specs.len()], ..BatchResult::default() };
         let mut items = Vec::new();
         for (place, spec) in batch.specs.into_iter().enumerate() {
-            match batch.journal.and_then(|journal| journal.known(&spec.id)) {
+            let known = batch.journal.and_then(|journal| journal.known(&spec.id));
+            let left = batch.journal.filter(|_| known.is_none());
+            let left = left.and_then(|journal| journal.left_alone(&spec.id));
+            ran.failures.left += usize::from(left.is_some());
+            match known.or(left) {
                 Some(known) => ran.results[place] = Some(known),
                 None => items.push(BatchItem { place, spec }),
             }
         }
+        let ids: Vec<(usize, ProbeId)> =
+            items.iter().map(|item| (item.place, item.spec.id.clone())).collect();
         on_event(ProbeEvent::Started {
             probes: ran.results.len(),
-            resumed: ran.results.len() - items.len(),
+            resumed: ran.results.len() - items.len() - ran.failures.left,
+            left: ran.failures.left,
             journal: batch.journal.and_then(Journal::earlier_file).map(Path::to_owned),
         });
         for (place, result) in ran.results.iter().enumerate() {
@@ -218,14 +241,30 @@ impl Prober {
                 on_event(ProbeEvent::Ended { place, result });
             }
         }
+        let login_help = match items.first().map(|item| &item.spec.ask) {
+            Some(Ask::Agent(task)) => self.executor.login_help(task.agent.as_str()).await,
+            Some(Ask::Api(_)) | None => None,
+        };
         let stop = cancel.child_token();
         let work = Arc::new(ProbeWork::new(Arc::clone(self), batch.gate.clone()));
         let mut done = run_all(work, items, &self.pool, self.rules, self.seed, &stop);
         let mut broken = None;
         while let Some(done) = done.recv().await {
-            if let Err(error) = take(done, batch.journal, &mut ran, &stop, on_event) {
+            let help = login_help.as_deref();
+            if let Err(error) = take(done, batch.journal, &mut ran, (&stop, help), on_event) {
                 stop.cancel();
                 broken.get_or_insert(error);
+            }
+        }
+        if let Some(down) = self.executor.settings().services.down() {
+            ran.stopped.get_or_insert(Halt::Down(down));
+        }
+        if let Some(journal) = batch.journal {
+            if let Some(halt) = &ran.stopped {
+                journal.stopped(&halt.to_string())?;
+            }
+            for (_, id) in ids.iter().filter(|(place, _)| ran.results[*place].is_none()) {
+                ran.failures.unfinished.add(&journal.failed(id).spending);
             }
         }
         match broken {
@@ -264,7 +303,7 @@ fn take(
     done: Done<BatchItem, ProbeEnd>,
     journal: Option<&Journal>,
     ran: &mut BatchResult,
-    stop: &CancellationToken,
+    (stop, login_help): (&CancellationToken, Option<&str>),
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<(), ProbeError> {
     let place = done.item.place;
@@ -276,19 +315,28 @@ fn take(
         ProbeEnd::OverBudget(over) => {
             ran.stopped.get_or_insert(Halt::Budget(over));
         }
+        // The others may be there: all are looked for.
+        ProbeEnd::NotRecorded(error) => {
+            ran.stopped.get_or_insert(Halt::NotRecorded(error));
+        }
         ProbeEnd::Broken(error) => return Err(*error),
         ProbeEnd::Ended { result, .. } if result.observation.outcome == Outcome::Cancelled => {}
-        ProbeEnd::Ended { result, .. } => {
-            if is_worth_keeping(&done.item.spec, &result.observation)
-                && let Some(journal) = journal
-            {
-                journal.keep(&result)?;
+        ProbeEnd::Ended { mut result, .. } => {
+            if let Some(journal) = journal {
+                if is_worth_keeping(&done.item.spec, &result.observation) {
+                    // What failed in earlier calls was paid for this result.
+                    result.spending.add(&journal.failed(&result.id).spending);
+                    journal.keep(&result)?;
+                } else {
+                    journal.fail(&mut result)?;
+                }
             }
             // A probe that could not be started says nothing of the next one: each is a start of its own.
             let reason = result.observation.reason;
             if reason.stops_all() && reason != Reason::StartFailed {
-                let words = result.observation.message.as_deref().unwrap_or_default();
-                ran.stopped.get_or_insert_with(|| Halt::Hopeless(format!("{reason}: {words}")));
+                let words = result.observation.message.as_deref();
+                let why = preflight::hopeless(reason, words, login_help.map(ToOwned::to_owned));
+                ran.stopped.get_or_insert(Halt::Hopeless(why));
                 stop.cancel();
             }
             on_event(ProbeEvent::Ended { place, result: &result });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use skillgauge_core::text::plural;
 use skillgauge_core::trigger::{
     self, LabelledQuery, Observation, assemble, control_query, summary,
 };
@@ -14,6 +15,7 @@ use skillgauge_format::write::round_rate;
 
 use super::capture::{Offer, Offering};
 use super::error::ProbeError;
+use super::journal::{Failures, MAX_FAILURES};
 use super::measure::{EarlyStop, Measurement, Probing, Shortfall};
 use super::result::{ProbeResult, Spending};
 
@@ -28,21 +30,34 @@ pub(super) fn outcomes<'o>(seen: impl Iterator<Item = &'o Observation>, skill: &
 }
 
 /// Says where the request of each probe came from.
-pub(super) fn tell_offer(report: &mut TriggerReport, offering: Option<&Offering>) {
-    let Some(offering) = offering else { return };
+pub(super) fn tell_offers<'o>(
+    report: &mut TriggerReport,
+    offerings: impl Iterator<Item = &'o Offering> + Clone,
+) {
+    let Some(first) = offerings.clone().next() else { return };
     if let Some(measurement) = &mut report.measurement {
-        measurement.via_detail = Some(match offering.offer {
+        measurement.via_detail = Some(match first.offer {
             Offer::Captured(_) => ViaDetail::Captured,
             Offer::BuiltIn(_) => ViaDetail::BuiltIn,
         });
     }
-    if let Some(reason) = &offering.instead {
+    for reason in offerings.filter_map(|offering| offering.instead.as_ref()) {
         let warnings = report.warnings.get_or_insert_default();
-        warnings.push(format!("the request is not the agent's own, but built in: {reason}"));
+        let warning = format!("the request is not the agent's own, but built in: {reason}");
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
     }
 }
 
 impl Measurement {
+    fn max_turns(&self) -> Option<u64> {
+        match &self.probing {
+            Probing::Agent { limits, .. } => limits.max_turns.map(u64::from),
+            Probing::Api { .. } => None,
+        }
+    }
+
     pub(super) fn report(
         &self,
         queries: &[LabelledQuery],
@@ -50,6 +65,7 @@ impl Measurement {
         saved: &[u64],
         control: &ProbeResult,
         shortfall: Option<&Shortfall>,
+        failures: &Failures,
     ) -> TriggerReport {
         let observations: Vec<Vec<Observation>> = results
             .iter()
@@ -61,6 +77,7 @@ impl Measurement {
             description: &self.description,
             threshold: self.threshold,
             runs: u64::from(self.runs),
+            max_turns: self.max_turns(),
             queries,
             observations: &observations,
             saved: if self.early_stop == EarlyStop::On { saved } else { &[] },
@@ -70,13 +87,19 @@ impl Measurement {
             let warnings = report.warnings.get_or_insert_default();
             warnings.push(format!("{missing} probes were not made: {reason}"));
         }
+        if failures.left > 0 {
+            let probes = plural(failures.left, "probe");
+            report.warnings.get_or_insert_default().push(format!(
+                "{probes} failed in {MAX_FAILURES} earlier calls and were not asked again; `--retry-failed` asks them"
+            ));
+        }
         let control_said = TriggerControl {
             query: control_query(name),
             passed: true,
             outcome: control.observation.outcome.to_string(),
         };
-        let spent =
-            Spending::sum(results.iter().flatten().chain([control]).map(|result| &result.spending));
+        let asked = results.iter().flatten().chain([control]).map(|result| &result.spending);
+        let spent = Spending::sum(asked.chain([&failures.unfinished]));
         report.measurement = Some(TriggerMeasurement {
             control: Some(control_said),
             partial: shortfall.map(|_| true),
@@ -140,6 +163,7 @@ impl Measurement {
             calls: spent.calls,
             requests: spent.requests,
             tokens: spent.tokens,
+            tokens_at_least: spent.tokens_at_least,
             cost_usd: spent.cost_usd.map(dollars),
             cost_at_least_usd: dollars(spent.cost_at_least_usd),
             seconds: Number::Float(seconds),

@@ -35,6 +35,9 @@ pub struct Spending {
     /// Requests to the model behind them.
     pub requests: Option<u64>,
     pub tokens: Option<u64>,
+    /// Tokens of the part that is known.
+    #[serde(default)]
+    pub tokens_at_least: u64,
     /// US dollars.
     pub cost_usd: Option<f64>,
     /// US dollars of the part that is known.
@@ -49,6 +52,7 @@ impl Default for Spending {
             calls: 0,
             requests: Some(0),
             tokens: Some(0),
+            tokens_at_least: 0,
             cost_usd: Some(0.0),
             cost_at_least_usd: 0.0,
             millis: 0,
@@ -62,6 +66,7 @@ impl Spending {
         self.calls += other.calls;
         self.requests = self.requests.zip(other.requests).map(|(one, two)| one + two);
         self.tokens = self.tokens.zip(other.tokens).map(|(one, two)| one.saturating_add(two));
+        self.tokens_at_least = self.tokens_at_least.saturating_add(other.tokens_at_least);
         self.cost_usd = self.cost_usd.zip(other.cost_usd).map(|(one, two)| one + two);
         self.cost_at_least_usd += other.cost_at_least_usd;
         self.millis = self.millis.saturating_add(other.millis);
@@ -92,6 +97,7 @@ impl Spending {
             calls: 1,
             requests: usage.and_then(|usage| usage.requests),
             tokens: usage.filter(|_| is_whole).map(|usage| usage.total_tokens()),
+            tokens_at_least: usage.map(|usage| usage.total_tokens()).unwrap_or_default(),
             cost_usd,
             cost_at_least_usd: known.unwrap_or_default(),
             millis: run.timing.total_ms,
@@ -104,6 +110,7 @@ impl Spending {
             calls: 1,
             requests: Some(1),
             tokens: usage.map(Usage::total_tokens),
+            tokens_at_least: usage.map(Usage::total_tokens).unwrap_or_default(),
             cost_usd,
             cost_at_least_usd: cost_usd.unwrap_or_default(),
             millis,

@@ -48,20 +48,35 @@ impl ProbeSpec {
     /// A probe of an agent; `version` says which one was found, when anybody knows.
     pub fn agent(task: AgentTask, run: u32, version: Option<&str>) -> Self {
         let skill = |skill: &TaskSkill| json!([skill.name, skill.digest, skill.description]);
-        let what = json!({
+        let mut what = json!({
             "agent": task.agent, "version": version, "model": task.model, "prompt": task.prompt,
             "skills": task.skills.iter().map(skill).collect::<Vec<Value>>(),
             "inputs": task.inputs.iter().map(|input| json!([input.path, input.digest])).collect::<Vec<Value>>(),
             "bundled_skills": task.bundled_skills, "stop": task.stop, "max_turns": task.limits.max_turns,
             "max_cost_usd": task.limits.max_cost_usd, "run": run,
         });
+        if let Some(context) = &task.context {
+            what["context"] = json!(context);
+        }
+        let task = AgentTask { run: Some(recorded_as(run)), ..task };
         Self { id: id(&what), run, ask: Ask::Agent(task) }
     }
 
     /// A probe of a model.
     pub fn api(ask: ApiAsk, run: u32) -> Self {
-        let what = json!({"model": ask.model, "prompt": ask.prompt, "listing": ask.offer.identity(), "run": run});
+        let mut what = json!({"model": ask.model, "prompt": ask.prompt, "listing": ask.offer.identity(), "run": run});
+        if !ask.turns.is_empty() {
+            what["turns"] = json!(ask.turns);
+        }
+        if ask.context.is_some() || !ask.files.is_empty() {
+            what["around"] = json!([ask.files, ask.context]);
+        }
         Self { id: id(&what), run, ask: Ask::Api(ask) }
+    }
+
+    /// What a recording keeps it apart by from the other runs of its query.
+    pub(super) fn recorded_as(&self) -> String {
+        recorded_as(self.run)
     }
 
     pub fn query(&self) -> &str {
@@ -70,6 +85,10 @@ impl ProbeSpec {
             Ask::Api(ask) => &ask.prompt,
         }
     }
+}
+
+fn recorded_as(run: u32) -> String {
+    format!("probe-{run}")
 }
 
 fn id(what: &Value) -> ProbeId {
@@ -99,6 +118,11 @@ mod tests {
         let mut other = task;
         other.model = Some("m".into());
         assert_ne!(first, id(&other, 1));
+        let told = AgentTask {
+            context: Some("Be short.".into()),
+            ..AgentTask::new("claude", "Make a report")
+        };
+        assert_ne!(first, id(&told, 1));
     }
 
     #[test]

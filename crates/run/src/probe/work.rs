@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use skillgauge_core::trigger::{Answer, Observation};
-use skillgauge_format::transcript::Reason;
+use skillgauge_format::transcript::{Outcome, Reason};
 use skillgauge_format::trigger::Via;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -16,10 +16,11 @@ use super::gate::Gate;
 use super::prober::Prober;
 use super::result::{ProbeResult, Spending};
 use super::spec::{Ask, ProbeId, ProbeSpec};
-use crate::agent::{AgentTask, Attempt};
+use crate::agent::{AgentTask, Attempt, ExecuteError, without_secrets};
 use crate::budget::OverBudget;
+use crate::cassette::CassetteError;
 use crate::model::ModelError;
-use crate::pool::{Problem, Work};
+use crate::pool::{Asked, Problem, Work};
 
 /// A probe in its batch.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,9 +31,14 @@ pub(super) struct BatchItem {
 
 /// What became of a probe.
 pub(super) enum ProbeEnd {
-    Ended { result: Box<ProbeResult>, problem: Option<Problem> },
+    Ended {
+        result: Box<ProbeResult>,
+        problem: Option<Problem>,
+    },
     Unwanted,
     OverBudget(OverBudget),
+    /// The recording that is replayed doesn't have it.
+    NotRecorded(Box<ProbeError>),
     Broken(Box<ProbeError>),
 }
 
@@ -88,6 +94,7 @@ impl Work for ProbeWork {
                 }
                 ProbeEnd::Ended { result: Box::new(result), problem }
             }
+            Err(error) if is_not_recorded(&error) => ProbeEnd::NotRecorded(Box::new(error)),
             Err(error) => ProbeEnd::Broken(Box::new(error)),
         }
     }
@@ -99,7 +106,20 @@ impl Work for ProbeWork {
                 ProbeError::Execute(error) => error.problem(),
                 _ => None,
             },
-            ProbeEnd::Unwanted | ProbeEnd::OverBudget(_) => None,
+            ProbeEnd::Unwanted | ProbeEnd::OverBudget(_) | ProbeEnd::NotRecorded(_) => None,
+        }
+    }
+
+    fn asked(&self, output: &ProbeEnd) -> Asked {
+        match output {
+            ProbeEnd::Ended { result, .. } if result.observation.outcome != Outcome::Cancelled => {
+                Asked::Yes { message: result.observation.message.clone().unwrap_or_default() }
+            }
+            ProbeEnd::Ended { .. }
+            | ProbeEnd::Unwanted
+            | ProbeEnd::OverBudget(_)
+            | ProbeEnd::NotRecorded(_)
+            | ProbeEnd::Broken(_) => Asked::No,
         }
     }
 }
@@ -136,7 +156,8 @@ impl ProbeWork {
         cancel: &CancellationToken,
     ) -> AttemptResult {
         let model = self.prober.model(&ask.model)?;
-        let request = ask.request();
+        let mut request = ask.request();
+        request.run = Some(spec.recorded_as());
         let started = Instant::now();
         let answer = tokio::select! {
             answer = model.answer(&request) => Some(answer),
@@ -161,7 +182,10 @@ impl ProbeWork {
             Some(Ok(response)) => {
                 let usage = response.usage.as_ref();
                 let spending = Spending::of_request(usage, response.cost_usd, millis);
-                (result(ask.observe(&response), spending, response.model.clone()), None)
+                let mut seen = ask.observe(&response);
+                let secrets = self.prober.access().environment.secrets();
+                seen.steps = seen.steps.map_texts(|text| without_secrets(text, &secrets));
+                (result(seen, spending, response.model.clone()), None)
             }
             // A recording without the answer is no answer of a model.
             Some(Err(failure))
@@ -179,6 +203,17 @@ impl ProbeWork {
                 (result(seen, spending, None), failure.error.problem())
             }
         })
+    }
+}
+
+/// Whether a replay has no answer: then nobody knows what would have come.
+fn is_not_recorded(error: &ProbeError) -> bool {
+    match error {
+        ProbeError::Execute(ExecuteError::Cassette(error)) => {
+            matches!(error, CassetteError::Missing(_))
+        }
+        ProbeError::Model { source, .. } => matches!(source, ModelError::ReplayMissing(_)),
+        _ => false,
     }
 }
 

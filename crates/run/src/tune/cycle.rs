@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_core::tune::{Improve, Score, Split, Tried, best, iteration, round, warnings};
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{
@@ -51,7 +52,7 @@ pub(super) enum Adoption {
 /// The state of a loop.
 pub(super) struct Cycle<'t> {
     pub(super) tuning: Tuning<'t>,
-    pub(super) texts: Vec<String>,
+    pub(super) queries: Vec<LabelledQuery>,
     pub(super) split: Split,
     pub(super) iterations: Vec<LoopIteration>,
     reports: Vec<TriggerReport>,
@@ -71,7 +72,7 @@ impl<'t> Cycle<'t> {
         let before = |description: &String| Tried { description: description.clone(), train: None };
         let tried = tuning.proposals.tried().iter().map(before).collect();
         Self {
-            texts: tuning.queries.iter().map(|query| query.text.clone()).collect(),
+            queries: tuning.queries.to_vec(),
             split,
             iterations: Vec::new(),
             reports: Vec::new(),
@@ -123,7 +124,7 @@ impl<'t> Cycle<'t> {
     /// The results of the training queries in an iteration: all that an improver may know.
     fn train(&self, place: usize) -> Vec<QueryResult> {
         let Some(report) = self.reports.get(place) else { return Vec::new() };
-        round::part(report, &self.texts, &self.split.train).into_iter().cloned().collect()
+        round::part(report, &self.queries, &self.split.train).into_iter().cloned().collect()
     }
 
     /// The descriptions of a round that can be tried: those of an earlier call, or what the improver says now.
@@ -251,7 +252,7 @@ impl<'t> Cycle<'t> {
         on_event: &mut (dyn FnMut(TuneEvent<'_>) + Send),
     ) -> Result<(), TuneError> {
         let place = self.iterations.len();
-        let mut made = iteration(number, &taken.report, &self.texts, &self.split, now());
+        let mut made = iteration(number, &taken.report, &self.queries, &self.split, now());
         self.reports.push(taken.report);
         let score = |place| Score::of(&self.train(place));
         let is_adopted =
@@ -275,7 +276,7 @@ impl<'t> Cycle<'t> {
         description: &str,
         report: &TriggerReport,
     ) -> Result<Score, TuneError> {
-        let train = round::part(report, &self.texts, &self.split.train);
+        let train = round::part(report, &self.queries, &self.split.train);
         let score = Score::of(train.iter().copied());
         if let Some(tried) = self.tried.iter_mut().rfind(|tried| tried.description == description) {
             tried.train = Some((score.passed, score.total));

@@ -97,6 +97,7 @@ fn spending(answered: &Result<Response, Failure>) -> Spending {
         calls,
         requests: Some(calls),
         tokens: usage.map(|usage| usage.total_tokens()),
+        tokens_at_least: usage.map(|usage| usage.total_tokens()).unwrap_or_default(),
         cost_usd,
         cost_at_least_usd: cost_usd.unwrap_or_default(),
         millis: attempts.iter().map(|attempt| attempt.duration_ms).sum(),

@@ -15,7 +15,7 @@ pub(super) fn joined(
 ) -> TriggerReport {
     let mut all: Vec<QueryResult> = train.results;
     all.extend(test.results);
-    let place = |result: &QueryResult| queries.iter().position(|query| query.text == result.query);
+    let place = |result: &QueryResult| queries.iter().position(|query| query.is_of(result));
     all.sort_by_key(place);
     let threshold = train.summary.threshold;
     let mut warnings = train.warnings.unwrap_or_default();
@@ -57,6 +57,7 @@ fn added(mut one: TriggerMeasurement, two: &TriggerMeasurement) -> TriggerMeasur
     one.calls += two.calls;
     one.requests = count(one.requests, two.requests);
     one.tokens = count(one.tokens, two.tokens);
+    one.tokens_at_least = one.tokens_at_least.saturating_add(two.tokens_at_least);
     one.cost_usd = one.cost_usd.zip(two.cost_usd).map(|(one, two)| amount(one, two));
     one.cost_at_least_usd = amount(one.cost_at_least_usd, two.cost_at_least_usd);
     one.seconds = amount(one.seconds, two.seconds);

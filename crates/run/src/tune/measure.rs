@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use skillgauge_core::estimate::{self, Described, estimate};
-use skillgauge_core::trigger::metrics;
+use skillgauge_core::trigger::{LabelledQuery, metrics};
 use skillgauge_format::Number;
 use skillgauge_format::trigger::{
     QueryEstimate, QueryResult, TriggerEstimate, TriggerItem, TriggerMeasurement, TriggerReport,
@@ -155,14 +155,14 @@ impl Measure for EstimateMeasure {
                 return Err(MeasureError::Cancelled);
             }
             let skill = Described { name: self.name.clone(), description: description.to_owned() };
-            let items = sample
-                .queries
-                .iter()
-                .map(|query| TriggerItem::new(&query.text, query.should_trigger));
+            let items = sample.queries.iter().map(|query| {
+                let item = TriggerItem::new(&query.text, query.should_trigger);
+                item.asked_in(query.situation.clone())
+            });
             let set = TriggerSet::List(items.collect());
             let estimate = estimate(&skill, &self.neighbours, &set, self.settings);
             Ok(RoundReport {
-                report: as_report(&estimate),
+                report: as_report(&estimate, sample.queries),
                 file: RoundFile::Estimate(Box::new(estimate)),
                 spent: Vec::new(),
                 shortfall: None,
@@ -172,10 +172,11 @@ impl Measure for EstimateMeasure {
 }
 
 /// What the loop computes with: one run for each query. It stays inside; what is written is the estimate.
-fn as_report(estimate: &TriggerEstimate) -> TriggerReport {
+fn as_report(estimate: &TriggerEstimate, queries: &[LabelledQuery]) -> TriggerReport {
     let threshold = 0.5;
-    let result = |query: &QueryEstimate| QueryResult {
+    let result = |(query, asked): (&QueryEstimate, &LabelledQuery)| QueryResult {
         query: query.query.clone(),
+        situation: asked.situation.clone(),
         should_trigger: query.should_trigger,
         triggers: u64::from(query.likely_trigger),
         runs: 1,
@@ -184,7 +185,7 @@ fn as_report(estimate: &TriggerEstimate) -> TriggerReport {
         decided: Some(true),
         ..QueryResult::default()
     };
-    let results: Vec<QueryResult> = estimate.results.iter().map(result).collect();
+    let results: Vec<QueryResult> = estimate.results.iter().zip(queries).map(result).collect();
     TriggerReport {
         skill_name: estimate.skill_name.clone(),
         description: estimate.description.clone(),

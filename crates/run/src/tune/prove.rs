@@ -36,6 +36,7 @@ impl Cycle<'_> {
         let cell = |query: &LabelledQuery| ProofResult {
             query: query.text.clone(),
             should_trigger: query.should_trigger,
+            situation: query.situation.clone(),
             ..ProofResult::default()
         };
         let mut cells: Vec<ProofResult> = queries.iter().map(cell).collect();

@@ -224,8 +224,9 @@ pub fn held_out(queries: &[LabelledQuery], settings: &TuneSettings) -> usize {
 
 pub(super) fn split_of(queries: &[LabelledQuery], settings: &TuneSettings) -> Split {
     let mut plain: Vec<Query<'_>> = Vec::with_capacity(queries.len());
-    for LabelledQuery { text, should_trigger, .. } in queries {
-        plain.push(Query { text, should_trigger: *should_trigger });
+    for LabelledQuery { text, should_trigger, situation } in queries {
+        let situation = situation.clone();
+        plain.push(Query { text, should_trigger: *should_trigger, situation });
     }
     split(&plain, settings.holdout, settings.seed)
 }

@@ -19,6 +19,7 @@ mod show;
 mod table;
 mod transcript;
 mod trigger;
+mod trigger_evidence;
 mod tune;
 mod versions;
 

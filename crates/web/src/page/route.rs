@@ -152,8 +152,9 @@ fn queries(report: &RouteReport, index: usize) -> Table {
             Some(false) => ("✗ wrong", Tone::Bad),
             None => ("! undecided", Tone::Warn),
         };
+        let around = result.situation.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
         table.row(vec![
-            result.query.as_str().into(),
+            format!("{}{around}", result.query).into(),
             result.wanted_by.join(", ").into(),
             result.refused_by.join(", ").into(),
             taken.join(", ").into(),

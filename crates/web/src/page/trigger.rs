@@ -11,6 +11,7 @@ use skillgauge_format::trigger::{QueryResult, QueryVerdict, TriggerComparison, T
 
 use super::chart::{Mark, Shape};
 use super::table::{Align, Cell, Table, Tone};
+use super::trigger_evidence::{self as evidence, ListingView};
 use super::{show, view};
 use crate::triggering::Triggering;
 
@@ -24,6 +25,8 @@ struct ReportView {
     description: String,
     confusion: Table,
     queries: Table,
+    wrong_runs: Option<Table>,
+    listing: Option<ListingView>,
 }
 
 /// What the page of triggering shows.
@@ -97,7 +100,7 @@ fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
             QueryVerdict::Undecided => ("! undecided", Tone::Warn),
         };
         table.row(vec![
-            query.query.as_str().into(),
+            evidence::query(query).into(),
             if query.should_trigger { "yes" } else { "no" }.into(),
             Cell::from(words).chart(mark),
             format!("{} of {}", query.triggers, query.completed()).into(),
@@ -119,6 +122,8 @@ fn report_view(index: usize, file: &str, report: &TriggerReport) -> ReportView {
         description: report.description.clone(),
         confusion: confusion(index, report),
         queries: table.finish(),
+        wrong_runs: evidence::wrong_runs(index, report),
+        listing: evidence::listing(report.listing.as_ref()),
     }
 }
 
@@ -129,14 +134,15 @@ fn comparison(found: &TriggerComparison) -> Vec<String> {
     lines
 }
 
-/// Who took the query instead, or as well.
+/// Who took the query instead, or as well, and what the turn limit ended.
 fn others(query: &QueryResult) -> String {
     let listed = [("taken by", &query.other_skills), ("also loaded", &query.co_loaded)];
     let listed = listed.into_iter().flat_map(|(words, skills)| {
         let skills = skills.iter().flatten();
         skills.map(move |(name, runs)| format!("{words} {name} {runs}/{}", query.completed()))
     });
-    listed.collect::<Vec<String>>().join(", ")
+    let limited = query.turn_limited.map(|runs| format!("{runs} ended by the turn limit"));
+    listed.chain(limited).collect::<Vec<String>>().join(", ")
 }
 
 /// What should have happened, by what did.

@@ -1,5 +1,6 @@
 //! Pages that stand alone.
 
+use skillgauge_core::trigger::LabelledQuery;
 use skillgauge_core::tune::page::page;
 use skillgauge_core::tune::split::Split;
 use skillgauge_format::Number;
@@ -73,7 +74,7 @@ fn the_page_of_a_loop_shows_rounds_changes_and_queries_and_runs_nothing() {
         stop_reason: Some("all 1 rounds are used".to_owned()),
         ..LoopSummary::default()
     };
-    let queries = [("make a report".to_owned(), true), (HOSTILE.to_owned(), true)];
+    let queries = ["make a report", HOSTILE].map(|text| LabelledQuery::new(text, true));
     let split = Split { train: vec![0], test: vec![1] };
     let html =
         tune_page(&page(&summary, &[report(false), report(true)], &queries, &split)).unwrap();

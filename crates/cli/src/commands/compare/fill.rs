@@ -100,7 +100,7 @@ impl<'f> Fill<'f> {
         Measurement::prepare(run_args, target, self.session, self.printer, Judging::Here)
     }
 
-    /// The cases that are missing; or all of an iteration that was begun with them and can be gone on with.
+    /// The cases that are missing; or all of an iteration that was begun with them and can be resumed.
     fn batch_args(
         &self,
         version: VersionNumber,

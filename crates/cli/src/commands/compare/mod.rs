@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
         let fill = Fill::new(args, &store, versions, &session, printer)?;
         fill.plan(&stored)?.carry_out(&budget)?;
         if session.cancel.is_cancelled() {
-            printer.say("the same command goes on where this one stopped");
+            printer.say("run the same command again to resume");
             return Ok(ExitCode::Interrupted);
         }
         StoredRuns::of(store.workspace(), versions)?.pairs_of(&fill.tasks)

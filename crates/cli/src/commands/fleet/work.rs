@@ -28,7 +28,7 @@ pub(super) fn run(args: &FleetWorkerArgs, printer: &Printer) -> Outcome {
             "give --slots or --grade-slots a number above 0",
         ));
     }
-    let session = Arc::new(Session::open(&TapeArgs::default())?);
+    let session = Arc::new(Session::open(&TapeArgs::default())?.waiting_for_services()?);
     let name = args.name.clone().unwrap_or_else(own_name);
     let connect = login::connect(&args.server.url, &args.server.login, &session, &name);
     let fail_point = login::fail_point(&session);
@@ -144,6 +144,7 @@ impl Judges for OwnJudges {
         let templates = project::templates(self.session.folder()).map_err(text)?;
         let votes = u32::try_from(votes).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
         let judge = Judge::new(model).map_err(|error| error.to_string())?;
+        let judge = judge.with_context(self.session.settings.judge_context(None));
         Ok(Judge { votes, templates, seed, ..judge })
     }
 }

@@ -1,6 +1,7 @@
 //! `skillgauge grade`.
 
 mod behaviour;
+mod self_test;
 mod summary;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillgauge_core::iteration::layout::stored_runs;
-use skillgauge_core::iteration::{self, Iteration, Standing};
+use skillgauge_core::iteration::{self, Iteration, JudgeTally, Standing};
 use skillgauge_core::workspace::{Workspace, WorkspaceLock};
 use skillgauge_format::Case;
 use skillgauge_run::budget::Budget;
@@ -27,6 +28,9 @@ pub(crate) fn run(args: &GradeArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&args.tape)?;
     if let (Some(transcript), Some(assertions)) = (&args.transcript, &args.assertions) {
         return behaviour::run(args, transcript, assertions, &session, printer);
+    }
+    if args.self_test {
+        return self_test::run(args, &session, printer);
     }
     let instead = Instead { suite: args.evals.clone(), skill: args.skill.clone() };
     let mut tasks = find_runs(&args.paths, &instead)?;
@@ -93,7 +97,8 @@ fn judge_for(
     let needs = |task: &&GradeTask| task.subject.case(&task.id.case).is_some_and(is_judged);
     let Some(task) = tasks.iter().find(needs) else { return Ok(None) };
     let of_suite = task.subject.suite.config().judge_model;
-    judge::open(session, args.judge.as_deref(), of_suite, args.judge_votes).map(Some)
+    judge::open(session, args.judge.as_deref(), of_suite, (args.judge_votes, args.judge_context))
+        .map(Some)
 }
 
 /// Keeps others from writing to the workspaces. A folder that is no iteration of ours is in no workspace.
@@ -110,13 +115,14 @@ fn lock(tasks: &[GradeTask]) -> Result<Vec<(Workspace, WorkspaceLock)>, CommandE
 }
 
 /// What the runs count for now that they are graded, by folder; the same as in every benchmark of them.
-fn standings(paths: &[PathBuf]) -> BTreeMap<PathBuf, Standing> {
+fn standings(paths: &[PathBuf]) -> BTreeMap<PathBuf, (Standing, JudgeTally)> {
     let runs = paths.iter().filter_map(|path| stored_runs(path).ok()).flatten();
     let iterations: BTreeSet<PathBuf> = runs.map(|run| run.iteration).collect();
     let read = iterations.iter().filter_map(|folder| Iteration::read(folder).ok());
     read.flat_map(|iteration| {
         let folder = iteration.folder.clone();
-        let standing = move |run: iteration::Run| (folder.join(run.folder), run.standing);
+        let standing =
+            move |run: iteration::Run| (folder.join(run.folder), (run.standing, run.judged));
         iteration.cases.into_iter().flat_map(|case| case.runs).map(standing)
     })
     .collect()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use skillgauge_core::iteration::Standing;
+use skillgauge_core::iteration::{JudgeTally, Standing};
 use skillgauge_core::plan::RunId;
 use skillgauge_core::text::{plural, printable};
 use skillgauge_format::cases::CasesGrading;
@@ -43,6 +43,7 @@ pub(super) struct Summary {
     /// Neither passed nor failed, and not because of the judge.
     not_measured: usize,
     not_graded: usize,
+    judged: JudgeTally,
 }
 
 impl Summary {
@@ -53,7 +54,7 @@ impl Summary {
     pub(super) fn add(
         &mut self,
         run: &RunId,
-        standing: Option<&Standing>,
+        now: Option<&(Standing, JudgeTally)>,
         end: Result<Graded, NotGraded>,
     ) {
         let id = printable(&run.to_string()).into_owned();
@@ -79,7 +80,9 @@ impl Summary {
             matches!(run.configuration, Configuration::WithoutSkill | Configuration::OldSkill);
         let (score, details) = describe(graded);
         let mut open = String::new();
-        let verdict = match standing {
+        self.judged =
+            [self.judged, now.map(|(_, judged)| *judged).unwrap_or_default()].into_iter().sum();
+        let verdict = match now.map(|(standing, _)| standing) {
             Some(Standing::Passed) => {
                 self.passed += 1;
                 "pass"
@@ -160,6 +163,13 @@ impl Summary {
         if self.judging == Judging::Unwanted {
             printer.say("nobody judged: these gradings have the structural checks only");
             return;
+        }
+        if let Some(sentence) = self.judged.sentence() {
+            let warning = if self.judged.is_worrying() { "warning: " } else { "" };
+            printer.say(&format!("{warning}{sentence}"));
+        }
+        if let Some(price) = self.judged.price() {
+            printer.say(&price);
         }
         printer.say(&format!("{}, {spent}", plural(spent.model_calls, "judge call")));
     }

@@ -1,7 +1,7 @@
 //! `skillgauge improve`.
 //!
 //! ```text
-//! skill, suite, models --> lock --> record (new, or gone on with) --> step by step (core::improve says which) --> conclusion
+//! skill, suite, models --> lock --> record (new, or resumed) --> step by step (core::improve says which) --> conclusion
 //! ```
 //!
 //! The one invariant: the skill's folder changes only when what is in it is stored as a version.
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ImproveArgs, printer: &Printer) -> Outcome {
     work.go(&args.output)
 }
 
-/// A loop that is not over and means the same is gone on with.
+/// A loop that is not over and means the same is resumed.
 fn begin(
     args: &ImproveArgs,
     store: &VersionStore,

@@ -25,7 +25,7 @@ use crate::commands::{Outcome, analyze as analyze_command, compare as compare_co
 use crate::error::CommandError;
 use crate::keep::{self, PROGRAM};
 use crate::session::Session;
-use crate::{ExitCode, Printer};
+use crate::{ExitCode, Printer, caution};
 
 pub(super) struct Work<'w> {
     pub(super) rules: Rules,
@@ -221,7 +221,7 @@ impl Work<'_> {
             Ok(analysis) => analysis,
             Err(stop) => return Ok(Some(stop)),
         };
-        let (policy, scratch) = (run::policy(), self.session.scratch());
+        let (policy, scratch) = (caution::policy(), self.session.scratch());
         let found: Change = change(self.store, base, &analysis.suggestions, &policy, scratch)?;
         tell::changes(&found, self.printer);
         if found.application.changed.is_empty() {
@@ -360,7 +360,7 @@ impl Work<'_> {
         tell::end(&self.improvement, stop, output, self.printer)?;
         tell::spent(&self.budget.spent(), self.printer);
         if stop.is_pause() {
-            self.printer.say("the same command goes on where this one stopped");
+            self.printer.say("run the same command again to resume");
         }
         Ok(match stop {
             Stop::Interrupted => ExitCode::Interrupted,

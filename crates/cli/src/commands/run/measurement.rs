@@ -10,13 +10,13 @@ use skillgauge_core::statistics::{DECISIVE, PairTally};
 use skillgauge_core::text::plural;
 use skillgauge_core::workspace::WorkspaceLock;
 use skillgauge_format::evals::PrimaryOutcome;
-use skillgauge_run::agent::{ExecuteError, Executor};
+use skillgauge_run::agent::{ExecuteError, Executor, TaskSkill};
 use skillgauge_run::budget::Budget;
 use skillgauge_run::check::Scripts;
 use skillgauge_run::grade::{Evaluator, Judge};
 use skillgauge_run::iteration::{
-    self, Continuation, DriveSettings, IterationEvent, IterationResult, OpenIteration, Outlook,
-    Prepared, RunRequest, TakeOver,
+    self, Continuation, DriveSettings, FailedRuns, IterationEvent, IterationResult, OpenIteration,
+    Outlook, Prepared, RunRequest, TakeOver,
 };
 use skillgauge_run::model::ModelName;
 use skillgauge_run::pool::RetryRules;
@@ -24,10 +24,10 @@ use skillgauge_run::pool::RetryRules;
 use super::plan;
 use super::target::Target;
 use crate::args::RunArgs;
-use crate::error::CommandError;
+use crate::error::{CommandError, Explain as _};
 use crate::progress::RunProgress;
 use crate::session::Session;
-use crate::{Printer, judge, keep};
+use crate::{Printer, caution, judge, keep};
 
 /// The longest that one attempt may take when nobody says.
 const TIMEOUT: Duration = Duration::from_mins(10);
@@ -75,8 +75,9 @@ impl<'m> Measurement<'m> {
     ) -> Result<Self, CommandError> {
         // What was typed wrong is said before anybody is looked for.
         let cases = iteration::matching_cases(&target.suite, &args.cases)?.len();
+        Session::warn_of_room(target.workspace.root(), printer);
         let executor = Arc::new(session.executor());
-        let (agent, agent_version) = agent(args, session, &executor, printer, judging)?;
+        let (agent, agent_version) = agent(args, &target, session, &executor, printer, judging)?;
         let (judge, judged_by) = find_judge(args, &target, session, judging)?;
         let settings = &session.settings;
         let runs = if args.until.until_decided {
@@ -107,6 +108,9 @@ impl<'m> Measurement<'m> {
         // To the millisecond: a fleet knows the plan by it, and two iterations may begin within a second.
         let started = skillgauge_core::time::timestamp(std::time::SystemTime::now());
         let prepared = iteration::prepare(&request, started)?;
+        if settings.is_gated(args.outcome.judge_gate) {
+            judge::refuse_unmeasured(session, &prepared.record, &target.suite, &target.workspace)?;
+        }
         let taken = args
             .baseline_from
             .map(|number| TakeOver::plan(&target.workspace, number, &prepared.record))
@@ -175,6 +179,7 @@ impl<'m> Measurement<'m> {
             subject: Arc::clone(&self.prepared.subject),
             jobs: self.jobs,
             retry: RetryRules::for_runs().retries(self.args.retries),
+            failed_runs: if self.args.retry_failed { FailedRuns::Retry } else { FailedRuns::Leave },
             cancel: session.cancel.clone(),
         };
         let plan = self.prepared.part(self.args.shard);
@@ -284,6 +289,7 @@ fn how_sure(number: u64, tally: PairTally, left: usize) -> String {
 /// The agent by its own name, and its version; found before anything is run.
 fn agent(
     args: &RunArgs,
+    target: &Target,
     session: &Session,
     executor: &Executor,
     printer: &Printer,
@@ -299,11 +305,14 @@ fn agent(
         let hint = "`skillgauge doctor` shows which agents can be used";
         match error {
             ExecuteError::Unknown(_) => CommandError::usage(error.to_string(), hint),
+            ExecuteError::Unready(unready) => unready.into(),
             _ => CommandError::unmeasurable(error.to_string(), hint),
         }
     })?;
     // A command line is its own name: the descriptor behind it is made up for the occasion.
     let Some(located) = located else { return Ok((name, None)) };
+    let skill = TaskSkill::read(&target.skill).or_hint("name the folder of a skill")?;
+    caution::agent(&located, &[skill], session, printer)?;
     let version = located.version.as_ref().map(ToString::to_string);
     if name != "auto" {
         return Ok((name, version));
@@ -323,6 +332,8 @@ fn find_judge(
 ) -> Result<(Option<Judge>, Option<String>), CommandError> {
     let of_suite = target.suite.config().judge_model;
     let typed = args.judge.as_deref();
+    // Also when no case needs it: nobody learns from silence that a name is wrong.
+    judge::check_name(session, typed)?;
     let is_needed =
         target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
     if !is_needed || judge::is_unwanted(session, typed, of_suite) {
@@ -330,7 +341,7 @@ fn find_judge(
     }
     let named = session.settings.judge(typed).or_else(|| of_suite.map(judge::model_name));
     let named = named.and_then(|name| name.parse::<ModelName>().ok()).map(|name| name.to_string());
-    match judge::open(session, typed, of_suite, args.judge_votes) {
+    match judge::open(session, typed, of_suite, (args.judge_votes, args.judge_context)) {
         Ok(judge) => {
             let name = judge.model.name().to_string();
             Ok((Some(Judge { seed: session.settings.seed(args.seed), ..judge }), Some(name)))

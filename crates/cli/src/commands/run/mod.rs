@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::{ExitCode, Printer};
 pub(super) use measurement::{DrivenIteration, Judging, Measurement};
 pub(super) use summary::{RunSummary, SAME, aggregate};
-pub(super) use target::{Target, policy};
+pub(super) use target::Target;
 
 pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Outcome {
     if let Some(url) = &args.fleet.fleet {

@@ -102,8 +102,9 @@ pub(super) fn show_plan(
             "{} calls: {left} of the agent, {judged} of the judge {judge}, {jobs} at once ({more})",
             left.saturating_add(judged),
         )),
-        None => printer
-            .say(&format!("{left} call{} of the agent ({more}), nobody judges", ending(left))),
+        None => {
+            printer.say(&format!("{left} call{} of the agent ({more}), no judge", ending(left)));
+        }
     }
     if record.primary_outcome == Some(PrimaryOutcome::Preference) {
         let pairs =

@@ -45,7 +45,7 @@ impl RunSummary<'_> {
         self.say_missing(printer);
         self.say_spent(printer);
         if is_interrupted {
-            printer.say("the same command goes on where this one stopped");
+            printer.say("run the same command again to resume");
             return Ok(ExitCode::Interrupted);
         }
         if self.ran.result.results == 0 {
@@ -122,6 +122,10 @@ impl RunSummary<'_> {
             plural(spent.agent_calls, "agent call"),
             plural(spent.model_calls, "judge call")
         ));
+        let all = self.ran.result.all_attempts;
+        if all > spent.agent_calls {
+            printer.say(&format!("{} over all calls of this iteration", plural(all, "agent call")));
+        }
     }
 
     fn print(&self, aggregate: &Aggregate, printer: &Printer) -> Result<(), CommandError> {
@@ -164,7 +168,7 @@ fn is_noted(marked: Result<(), WorkspaceError>, printer: &Printer) -> Result<boo
         Ok(()) => Ok(true),
         Err(error) if is_out_of_room(&error) => {
             printer.say(&format!("warning: {error}"));
-            printer.say("make room; the same command goes on where this one stopped");
+            printer.say("make room, then run the same command again to resume");
             Ok(false)
         }
         Err(error) => Err(error.into()),

@@ -1,19 +1,16 @@
-//! What is measured: a skill that is well formed, its suite, and its workspace.
+//! What is measured: a skill, its suite, and its workspace.
 
 use std::path::{Path, PathBuf};
 
-use skillgauge_core::finding::Level;
-use skillgauge_core::profile::{Policy, Profile, Strictness};
-use skillgauge_core::skill::Skill;
-use skillgauge_core::suite_lint::{Examination, examine};
-use skillgauge_core::validate::Checked;
+use skillgauge_core::profile::Policy;
+use skillgauge_core::suite_lint::{Examination, Purpose, examine};
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_core::workspace::{Workspace, in_words};
 use skillgauge_format::{Dialect, Suite};
 
 use crate::args::RunArgs;
 use crate::error::CommandError;
-use crate::{Printer, suite};
+use crate::{Printer, caution, suite};
 
 /// The rule about the name of a skill's folder.
 const FOLDER_NAME: &str = "NAME_FOLDER_MISMATCH";
@@ -33,13 +30,13 @@ impl Target {
     /// Reads everything; a skill or suite that cannot work is refused with all that is wrong.
     pub(crate) fn read(args: &RunArgs, printer: &Printer) -> Result<Self, CommandError> {
         let skill = args.skill.clone();
-        check_skill(&skill, &policy(), printer)?;
+        caution::skill(&skill, &caution::policy(), printer)?;
         let suite_file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
         let workspace = match &args.workspace {
             Some(root) => workspace_at(root, &skill)?,
             None => Workspace::beside(&skill)?,
         };
-        let suite = read_suite(&suite_file, &skill, &workspace, args, printer)?;
+        let suite = read_suite(&suite_file, &skill, &workspace, args, Purpose::Grading, printer)?;
         Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
     }
 
@@ -52,8 +49,8 @@ impl Target {
     ) -> Result<Self, CommandError> {
         let skill = store.folder(version);
         // The folder of a version is not called as the skill is; that is no fault of the version.
-        let policy = Policy { ignored: vec![FOLDER_NAME], ..policy() };
-        check_skill(&skill, &policy, printer)?;
+        let policy = Policy { ignored: vec![FOLDER_NAME], ..caution::policy() };
+        caution::skill(&skill, &policy, printer)?;
         let (suite, workspace) = (self.suite.clone(), self.workspace.clone());
         let inputs_from = self.inputs_from.clone();
         Ok(Self { skill, inputs_from, version: Some(version), suite, workspace })
@@ -68,7 +65,7 @@ impl Target {
         let skill = store.skill().to_owned();
         let file = args.evals.clone().unwrap_or_else(|| skill.join("evals/evals.json"));
         let workspace = store.workspace().clone();
-        let suite = read_suite(&file, &skill, &workspace, args, printer)?;
+        let suite = read_suite(&file, &skill, &workspace, args, Purpose::Looking, printer)?;
         Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
     }
 }
@@ -95,47 +92,12 @@ fn real(path: &Path) -> PathBuf {
     existing.unwrap_or_else(|| path.to_owned())
 }
 
-/// What a skill must keep to in order to be measured.
-pub(crate) fn policy() -> Policy {
-    Policy {
-        profiles: vec![Profile::default_profile()],
-        strictness: Strictness::Normal,
-        ignored: Vec::default(),
-        names: None,
-    }
-}
-
-/// A skill with errors would not be loaded by an agent, so nothing is measured with it.
-fn check_skill(skill: &Path, policy: &Policy, printer: &Printer) -> Result<(), CommandError> {
-    let checked = Checked::new(Skill::read(skill), policy);
-    let findings = &checked.findings;
-    let errors: Vec<String> = findings
-        .iter()
-        .filter(|finding| finding.level == Level::Error)
-        .map(|finding| format!("  {}: {}", finding.rule.code, finding.message))
-        .collect();
-    if errors.is_empty() {
-        let warnings = findings.len();
-        if warnings > 0 {
-            let s = if warnings == 1 { "" } else { "s" };
-            printer.say(&format!(
-                "the skill has {warnings} warning{s}: skillgauge validate {}",
-                skill.display()
-            ));
-        }
-        return Ok(());
-    }
-    Err(CommandError::usage(
-        format!("the skill is not well formed:\n{}", errors.join("\n")),
-        format!("`skillgauge validate {}` shows where", skill.display()),
-    ))
-}
-
 fn read_suite(
     path: &Path,
     skill: &Path,
     workspace: &Workspace,
     args: &RunArgs,
+    purpose: Purpose,
     printer: &Printer,
 ) -> Result<Suite, CommandError> {
     let bytes = fs_err::read(path).map_err(|error| {
@@ -153,6 +115,7 @@ fn read_suite(
         skill: Some(skill),
         workspace: Some(workspace.root()),
         is_wanted: &is_wanted,
+        purpose,
     });
     suite::say_warnings(path, &examined, printer);
     let suite = suite::usable(path, examined)?;

@@ -393,13 +393,49 @@ fn suggestions_are_grouped_by_expectation_and_by_what_they_say() {
     assert_eq!(
         found,
         [
-            (3, None, "Add an expectation that fails when this goes wrong"),
+            // Without an action, the reason says what to do, in the judge's words.
+            (3, None, real),
             // Two suggestions of one run count once.
             (2, Some("S7"), "Consider checking the overrides."),
-            (1, Some("S2"), "Change S2 so that it fails when the result is wrong"),
+            (1, Some("S2"), "Checks the pattern name only."),
         ]
     );
     assert_eq!(feedback.suggestions[0].reason, real, "the words that were used most");
+}
+
+#[test]
+fn the_same_id_in_two_evals_is_two_expectations() {
+    let folder = Folder::new();
+    for (eval, reason, action) in [
+        (1, "An empty report.md passes", "Add file_contains for the total"),
+        (2, "An empty report.md passes", "Add file_contains for the title"),
+    ] {
+        for run in 1..=3 {
+            let mut grading = grading(&[true]);
+            grading["eval_feedback"] = json!({"suggestions": [
+                {"assertion": "S1: exists", "reason": reason, "action": action},
+                {"reason": "Nothing looks at the date", "action": "Add a check of the date"},
+            ]});
+            folder.json(&format!("eval-{eval}/with_skill/run-{run}/grading.json"), &grading);
+        }
+    }
+    let feedback = folder.aggregate().feedback();
+    let found: Vec<_> = feedback
+        .suggestions
+        .iter()
+        .map(|found| {
+            let evals = found.evals.as_ref().unwrap().join(" ");
+            (found.frequency, found.assertion.as_deref(), evals, found.action.as_str())
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (6, None, "1 2".to_owned(), "Add a check of the date"),
+            (3, Some("S1"), "1".to_owned(), "Add file_contains for the total"),
+            (3, Some("S1"), "2".to_owned(), "Add file_contains for the title"),
+        ]
+    );
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use serde::Deserialize;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
-use super::{ById, JudgedStatement};
-use super::{each, fields, object, score, statement, text, texts};
+use super::read::{Said, texts as read_texts};
+use super::{Answer, ById, JudgedStatement, Rest, Wanted};
+use super::{
+    complete, each, fields, object, of_letter, score, statement, text, texts, with_letter,
+};
 
 /// The four dimensions of behaviour.
 pub const DIMENSIONS: [&str; 4] =
@@ -37,19 +40,59 @@ pub struct ScoredNote {
     pub score: u8,
 }
 
+impl Answer for BehaviourAnswer {
+    fn read(text: &str, wanted: &[String]) -> Self {
+        let said = Said::read(text, &["assertions", "dimensions"]);
+        let texts = |field| said.raw(field).map(read_texts).unwrap_or_default();
+        let is_dimension = |id: &&String| DIMENSIONS.contains(&id.as_str());
+        let dimensions: Vec<String> = wanted.iter().filter(is_dimension).cloned().collect();
+        Self {
+            assertions: said.statements("assertions", &with_letter('A', wanted)),
+            dimensions: said.notes("dimensions", &dimensions),
+            weak_assertions: texts("weak_assertions"),
+            missing_coverage: texts("missing_coverage"),
+            summary: said.field("summary").unwrap_or_default(),
+        }
+    }
+
+    fn missing(&self, wanted: &[String]) -> Vec<String> {
+        let is_missing =
+            |id: &&String| !self.assertions.contains_key(*id) && !self.dimensions.contains_key(*id);
+        wanted.iter().filter(is_missing).cloned().collect()
+    }
+
+    fn complete(&mut self, later: Self) {
+        complete(&mut self.assertions, later.assertions);
+        complete(&mut self.dimensions, later.dimensions);
+    }
+}
+
 impl BehaviourAnswer {
-    /// The schema for so many assertions.
-    pub fn schema(assertions: usize) -> Result<AnswerSchema, UnsupportedSchema> {
+    /// The schema for these assertions (`A1`, ...) and dimensions.
+    pub(in crate::judge) fn schema(
+        wanted: &[Wanted],
+        rest: Rest,
+    ) -> Result<AnswerSchema, UnsupportedSchema> {
         let mut parts = Vec::new();
-        if assertions > 0 {
-            parts.push(("assertions", each('A', assertions, &statement())));
+        let assertions = of_letter('A', wanted);
+        if !assertions.is_empty() {
+            parts.push(("assertions", each(&assertions, statement)));
         }
         let note = fields([("notes", text("Why, in a sentence or two.")), ("score", score())]);
-        let dimensions = DIMENSIONS.map(|name| (name.to_owned(), note.clone()));
-        parts.push(("dimensions", object(dimensions)));
-        parts.push(("weak_assertions", texts("Ids of assertions that a wrong result would pass.")));
-        parts.push(("missing_coverage", texts("Behaviour that no assertion looks at.")));
-        parts.push(("summary", text("The judgement in a sentence or two.")));
+        let ids = wanted.iter().map(|one| &one.id);
+        let dimensions = ids.filter(|id| DIMENSIONS.contains(&id.as_str()));
+        let dimensions: Vec<_> = dimensions.map(|name| (name.clone(), note.clone())).collect();
+        if !dimensions.is_empty() {
+            parts.push(("dimensions", object(dimensions)));
+        }
+        if rest == Rest::Asked {
+            parts.push((
+                "weak_assertions",
+                texts("Ids of assertions that a wrong result would pass."),
+            ));
+            parts.push(("missing_coverage", texts("Behaviour that no assertion looks at.")));
+            parts.push(("summary", text("The judgement in a sentence or two.")));
+        }
         let parts = parts.into_iter().map(|(name, schema)| (name.to_owned(), schema));
         AnswerSchema::new("behaviour_grading", object(parts))
     }

@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde_json::json;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
-use super::{ById, JudgedClaim, JudgedScore};
-use super::{each, fields, object, quotes, scored, text};
+use super::read::{Said, verdict};
+use super::{Answer, ById, JudgedClaim, JudgedScore, JudgedVerdict, Rest, Wanted};
+use super::{claims, complete, each, fields, object, of_letter, quotes, scored, text, with_letter};
 
 /// The conventions of skill writing that a judge decides.
 pub const CONVENTIONS: [&str; 3] =
@@ -44,14 +45,41 @@ pub(in crate::judge) enum SkillShown {
     No,
 }
 
+impl Answer for CasesAnswer {
+    fn read(text: &str, wanted: &[String]) -> Self {
+        let said = Said::read(text, &["criteria", "conventions"]);
+        let convention = |value: &serde_json::Value| {
+            let passed = verdict(value.get("passed")?)? == JudgedVerdict::Pass;
+            let details = value.get("details").and_then(serde_json::Value::as_str);
+            Some(JudgedConvention { details: details.unwrap_or_default().to_owned(), passed })
+        };
+        Self {
+            criteria: said.scores("criteria", &with_letter('C', wanted)),
+            conventions: said.each("conventions", &CONVENTIONS.map(str::to_owned), convention),
+            claims: claims(&said),
+            user_notes_summary: said.field("user_notes_summary").unwrap_or_default(),
+            eval_feedback: said.field("eval_feedback").unwrap_or_default(),
+        }
+    }
+
+    fn missing(&self, wanted: &[String]) -> Vec<String> {
+        wanted.iter().filter(|id| !self.criteria.contains_key(*id)).cloned().collect()
+    }
+
+    fn complete(&mut self, later: Self) {
+        complete(&mut self.criteria, later.criteria);
+    }
+}
+
 impl CasesAnswer {
-    /// The schema for so many criteria.
+    /// The schema for these criteria (`C1`, ...).
     pub(in crate::judge) fn schema(
-        criteria: usize,
+        wanted: &[Wanted],
         skill: SkillShown,
+        rest: Rest,
     ) -> Result<AnswerSchema, UnsupportedSchema> {
-        let mut parts = vec![("criteria", each('C', criteria, &scored()))];
-        if skill == SkillShown::Yes {
+        let mut parts = vec![("criteria", each(&of_letter('C', wanted), scored))];
+        if skill == SkillShown::Yes && rest == Rest::Asked {
             let convention = fields([
                 ("details", text("What shows it, in one sentence.")),
                 ("passed", json!({ "type": "boolean" })),
@@ -59,15 +87,21 @@ impl CasesAnswer {
             let conventions = CONVENTIONS.map(|name| (name.to_owned(), convention.clone()));
             parts.push(("conventions", object(conventions)));
         }
-        let claim = fields([
-            ("claim", text("What the agent claims.")),
-            ("evidence", text("What shows that it holds or does not.")),
-            ("quotes", quotes()),
-            ("verified", json!({ "type": "boolean" })),
-        ]);
-        parts.push(("claims", json!({ "type": "array", "items": claim })));
-        parts.push(("user_notes_summary", text("In a sentence; empty when there was nothing.")));
-        parts.push(("eval_feedback", text("In a sentence or two; empty when there is nothing.")));
+        if rest == Rest::Asked {
+            let claim = fields([
+                ("claim", text("What the agent claims.")),
+                ("evidence", text("What shows that it holds or does not.")),
+                ("quotes", quotes()),
+                ("verified", json!({ "type": "boolean" })),
+            ]);
+            parts.push(("claims", json!({ "type": "array", "items": claim })));
+            parts
+                .push(("user_notes_summary", text("In a sentence; empty when there was nothing.")));
+            parts.push((
+                "eval_feedback",
+                text("In a sentence or two; empty when there is nothing."),
+            ));
+        }
         let parts = parts.into_iter().map(|(name, schema)| (name.to_owned(), schema));
         AnswerSchema::new("grading", object(parts))
     }

@@ -4,8 +4,12 @@ use serde::Deserialize;
 use serde_json::json;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
-use super::{ById, JudgedClaim, JudgedScore, JudgedStatement};
-use super::{each, fields, object, quotes, scored, statement, text, texts};
+use super::read::Said;
+use super::{Answer, ById, JudgedClaim, JudgedScore, JudgedStatement, Rest, Wanted};
+use super::{
+    claims, complete, each, fields, object, of_letter, quotes, scored, statement, text, texts,
+    with_letter,
+};
 
 /// What a judge said about a run of an `evals` suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -28,6 +32,7 @@ pub struct EvalsAnswer {
 
 /// What the agent was unsure about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct NotesAnswer {
     /// What it did not know.
     pub uncertainties: Vec<String>,
@@ -39,6 +44,7 @@ pub struct NotesAnswer {
 
 /// How an eval could be better.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct FeedbackAnswer {
     pub suggestions: Vec<SuggestionAnswer>,
     /// In a sentence or two.
@@ -47,25 +53,62 @@ pub struct FeedbackAnswer {
 
 /// One thing to change in an eval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct SuggestionAnswer {
     /// What it is about; empty when something is missing.
     pub assertion: String,
     pub reason: String,
+    /// What to change in the suite; empty when the judge did not say.
+    #[serde(default)]
+    pub action: String,
+}
+
+impl Answer for EvalsAnswer {
+    fn read(text: &str, wanted: &[String]) -> Self {
+        let said = Said::read(text, &["expectations", "rubric"]);
+        Self {
+            expectations: said.statements("expectations", &with_letter('E', wanted)),
+            rubric: said.scores("rubric", &with_letter('D', wanted)),
+            claims: claims(&said),
+            user_notes: said.field("user_notes").unwrap_or_default(),
+            eval_feedback: said.field("eval_feedback").unwrap_or_default(),
+        }
+    }
+
+    fn missing(&self, wanted: &[String]) -> Vec<String> {
+        let is_missing =
+            |id: &&String| !self.expectations.contains_key(*id) && !self.rubric.contains_key(*id);
+        wanted.iter().filter(is_missing).cloned().collect()
+    }
+
+    fn complete(&mut self, later: Self) {
+        complete(&mut self.expectations, later.expectations);
+        complete(&mut self.rubric, later.rubric);
+    }
 }
 
 impl EvalsAnswer {
-    /// The schema for so many expectations and dimensions.
-    pub fn schema(
-        expectations: usize,
-        dimensions: usize,
+    /// The schema for these expectations (`E1`, ...) and dimensions (`D1`, ...).
+    pub(in crate::judge) fn schema(
+        wanted: &[Wanted],
+        rest: Rest,
     ) -> Result<AnswerSchema, UnsupportedSchema> {
         let mut parts = Vec::new();
-        if expectations > 0 {
-            parts.push(("expectations", each('E', expectations, &statement())));
+        let (expectations, dimensions) = (of_letter('E', wanted), of_letter('D', wanted));
+        if !expectations.is_empty() {
+            parts.push(("expectations", each(&expectations, statement)));
         }
-        if dimensions > 0 {
-            parts.push(("rubric", each('D', dimensions, &scored())));
+        if !dimensions.is_empty() {
+            parts.push(("rubric", each(&dimensions, scored)));
         }
+        if rest == Rest::Asked {
+            parts.extend(Self::rest());
+        }
+        let parts = parts.into_iter().map(|(name, schema)| (name.to_owned(), schema));
+        AnswerSchema::new("grading", object(parts))
+    }
+
+    fn rest() -> [(&'static str, serde_json::Value); 3] {
         let claim = fields([
             ("claim", text("What the agent claims.")),
             ("type", json!({ "type": "string", "enum": ["factual", "process", "quality"] })),
@@ -73,23 +116,24 @@ impl EvalsAnswer {
             ("quotes", quotes()),
             ("verified", json!({ "type": "boolean" })),
         ]);
-        parts.push(("claims", json!({ "type": "array", "items": claim })));
         let notes = fields([
             ("uncertainties", texts("What the agent did not know.")),
             ("needs_review", texts("What a person should look at.")),
             ("workarounds", texts("Where it did something else than it was told.")),
         ]);
-        parts.push(("user_notes", notes));
         let suggestion = fields([
             ("assertion", text("What it is about, as `id: text`; empty when one is missing.")),
-            ("reason", text("What is wrong, and what would be better.")),
+            ("reason", text("What is wrong.")),
+            ("action", text("What to change in the suite, in one sentence: which check or text.")),
         ]);
         let feedback = fields([
             ("suggestions", json!({ "type": "array", "items": suggestion })),
             ("overall", text("In a sentence or two; empty when there is nothing to say.")),
         ]);
-        parts.push(("eval_feedback", feedback));
-        let parts = parts.into_iter().map(|(name, schema)| (name.to_owned(), schema));
-        AnswerSchema::new("grading", object(parts))
+        [
+            ("claims", json!({ "type": "array", "items": claim })),
+            ("user_notes", notes),
+            ("eval_feedback", feedback),
+        ]
     }
 }

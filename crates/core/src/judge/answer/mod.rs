@@ -3,15 +3,22 @@
 //! In every schema reasons and quotes come before the verdict, because a model writes in that order and should think
 //! before it decides. Each thing to judge has a key of its own that is required, so that none is forgotten and none is
 //! answered twice.
+//!
+//! The schema is what is asked for; what comes is read verdict by verdict ([`Answer`]). What can't be read is missing, and
+//! only that is asked for again.
 
 mod behaviour;
 mod cases;
 mod evals;
+mod loose;
+mod read;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use super::absence::is_about_absence;
 
 pub use behaviour::{BehaviourAnswer, DIMENSIONS, ScoredNote};
 pub(in crate::judge) use cases::SkillShown;
@@ -27,12 +34,44 @@ pub enum JudgedVerdict {
     Fail,
 }
 
+/// An answer, as far as it can be read.
+pub trait Answer: Default {
+    /// Reads what is there about the things with these ids.
+    fn read(text: &str, wanted: &[String]) -> Self;
+
+    /// The ids that nothing is said about.
+    fn missing(&self, wanted: &[String]) -> Vec<String>;
+
+    /// Adds what a later answer says about what is missing here.
+    fn complete(&mut self, later: Self);
+}
+
+/// Whether claims, notes and feedback are asked for: with the first question, not with one about what it left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) enum Rest {
+    Asked,
+    LeftOut,
+}
+
+/// A text that is not there, as the judge says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Absent {
+    /// The text, or a pattern between slashes.
+    pub text: String,
+    /// A file, `outputs` or `transcript`; empty for all that the agent produced.
+    #[serde(default, rename = "in")]
+    pub place: String,
+}
+
 /// What a judge said about a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct JudgedStatement {
     pub reasoning: String,
     /// The passages that prove it.
     pub quotes: Vec<String>,
+    /// What is not there, where that has to be proven.
+    #[serde(default)]
+    pub absent: Vec<Absent>,
     pub verdict: JudgedVerdict,
 }
 
@@ -42,6 +81,9 @@ pub struct JudgedScore {
     pub reasoning: String,
     /// The passages that prove it.
     pub quotes: Vec<String>,
+    /// What is not there, where that has to be proven.
+    #[serde(default)]
+    pub absent: Vec<Absent>,
     /// From 1 to 5.
     pub score: u8,
 }
@@ -54,8 +96,10 @@ pub struct JudgedClaim {
     #[serde(default, rename = "type")]
     pub claim_type: Option<String>,
     /// What shows that it holds or does not.
+    #[serde(default)]
     pub evidence: String,
     /// The passages that prove it.
+    #[serde(default)]
     pub quotes: Vec<String>,
     pub verified: bool,
 }
@@ -88,27 +132,56 @@ fn texts(description: &str) -> Value {
 }
 
 fn quotes() -> Value {
-    texts("Passages that prove it, copied letter by letter from the transcript or the outputs.")
+    texts("Passages that prove it, copied from the material.")
+}
+
+fn absent() -> Value {
+    let item = fields([("text", json!({ "type": "string" })), ("in", json!({ "type": "string" }))]);
+    json!({ "type": "array", "items": item, "description": "What must not be there, and the file to search; empty for all." })
 }
 
 fn score() -> Value {
     json!({ "type": "integer", "enum": [1, 2, 3, 4, 5] })
 }
 
-fn statement() -> Value {
-    fields([
-        ("reasoning", text("What you looked at and what it shows.")),
-        ("quotes", quotes()),
-        ("verdict", json!({ "type": "string", "enum": ["pass", "fail"] })),
-    ])
+/// What is wanted about one thing: the reasons, then the quotes, where it is about absence what must not be there, and
+/// last the verdict.
+fn judged(absence: Absence, (name, verdict): (&str, Value)) -> Value {
+    let mut parts = vec![("reasoning", text("One or two sentences.")), ("quotes", quotes())];
+    if absence == Absence::Wanted {
+        parts.push(("absent", absent()));
+    }
+    parts.push((name, verdict));
+    object(parts.into_iter().map(|(name, value)| (name.to_owned(), value)))
 }
 
-fn scored() -> Value {
-    fields([
-        ("reasoning", text("What you looked at and what it shows.")),
-        ("quotes", quotes()),
-        ("score", score()),
-    ])
+fn statement(absence: Absence) -> Value {
+    judged(absence, ("verdict", json!({ "type": "string", "enum": ["pass", "fail"] })))
+}
+
+fn scored(absence: Absence) -> Value {
+    judged(absence, ("score", score()))
+}
+
+/// Whether a thing to judge says that something is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) enum Absence {
+    Wanted,
+    Unasked,
+}
+
+/// A thing to judge: its id, and whether it is about absence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::judge) struct Wanted {
+    pub(in crate::judge) id: String,
+    pub(in crate::judge) absence: Absence,
+}
+
+impl Wanted {
+    pub(in crate::judge) fn new(id: String, text: &str) -> Self {
+        let absence = if is_about_absence(text) { Absence::Wanted } else { Absence::Unasked };
+        Self { id, absence }
+    }
 }
 
 /// The ids of things to judge in a prompt: `E1`, `E2`, ...
@@ -116,7 +189,34 @@ pub fn ids(letter: char, count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(move |number| format!("{letter}{number}"))
 }
 
-/// The same schema under each of the ids.
-fn each(letter: char, count: usize, schema: &Value) -> Value {
-    object(ids(letter, count).map(|id| (id, schema.clone())))
+/// The schema for each thing to judge, under its id.
+fn each(wanted: &[&Wanted], schema: impl Fn(Absence) -> Value) -> Value {
+    object(wanted.iter().map(|one| (one.id.clone(), schema(one.absence))))
+}
+
+/// Whether an id is a letter and a number: the kinds of things to judge are told apart by the letter.
+fn has_letter(letter: char, id: &str) -> bool {
+    let number = id.strip_prefix(letter);
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn with_letter(letter: char, ids: &[String]) -> Vec<String> {
+    ids.iter().filter(|id| has_letter(letter, id)).cloned().collect()
+}
+
+fn of_letter(letter: char, wanted: &[Wanted]) -> Vec<&Wanted> {
+    wanted.iter().filter(|one| has_letter(letter, &one.id)).collect()
+}
+
+/// Adds what is not there yet.
+fn complete<T>(found: &mut ById<T>, later: ById<T>) {
+    for (id, value) in later {
+        found.entry(id).or_insert(value);
+    }
+}
+
+/// The claims of the agent, as far as they can be read.
+fn claims(said: &read::Said) -> Vec<JudgedClaim> {
+    let items = said.raw("claims").and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(|item| JudgedClaim::deserialize(item).ok()).collect()
 }

@@ -20,11 +20,13 @@ pub fn grade_behaviour(
     let first = votes.answers.first().ok_or_else(not_graded)?;
     let mut graded: Vec<GradedExpectation> = Vec::with_capacity(assertions.len());
     for (id, assertion) in ids('A', assertions.len()).zip(assertions) {
-        let given: Vec<&JudgedStatement> =
-            votes.answers.iter().filter_map(|answer| answer.assertions.get(&id)).collect();
-        graded.push(judge_statement(assertion, &given, corpus).ok_or_else(not_graded)?);
+        let given: Vec<&JudgedStatement> = votes.about(|answer| answer.assertions.get(&id));
+        let open = || NotGraded::about(&[assertion.text().to_owned()], votes);
+        graded.push(judge_statement(assertion, &given, corpus).ok_or_else(open)?);
     }
-    let dimension = |name: &str| dimension(name, votes).ok_or_else(not_graded);
+    let dimension = |name: &str| {
+        dimension(name, votes).ok_or_else(|| NotGraded::about(&[name.to_owned()], votes))
+    };
     let dimensions = Dimensions {
         task_completion: dimension("task_completion")?,
         output_structure: dimension("output_structure")?,
@@ -45,8 +47,7 @@ pub fn grade_behaviour(
 }
 
 fn dimension(name: &str, votes: &Votes<BehaviourAnswer>) -> Option<ScoredDimension> {
-    let given: Vec<&ScoredNote> =
-        votes.answers.iter().filter_map(|answer| answer.dimensions.get(name)).collect();
+    let given: Vec<&ScoredNote> = votes.about(|answer| answer.dimensions.get(name));
     let scores: Vec<u8> = given.iter().map(|note| note.score).collect();
     let median = Median::of(&scores)?;
     Some(ScoredDimension {

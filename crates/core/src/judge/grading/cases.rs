@@ -1,8 +1,8 @@
 //! The grading of a run of a `cases` suite: criteria from 1 to 5, and the conventions of skill writing.
 
 use skillgauge_format::cases::{
-    CasesGrading, ConventionCheck, ConventionCompliance, CriterionResult, PASSING_SCORE, SuiteCase,
-    Verdict,
+    CasesGrading, ConventionCheck, ConventionCompliance, Criterion, CriterionResult, PASSING_SCORE,
+    SuiteCase, Verdict,
 };
 use skillgauge_format::evals::Metrics;
 use skillgauge_format::{Extra, Number, write};
@@ -37,12 +37,16 @@ pub fn grade_cases(
 ) -> Result<CasesGrading, NotGraded> {
     let first = votes.answers.first().ok_or_else(|| NotGraded::of(votes))?;
     let criteria = &subject.case.expectations;
-    let mut results = Vec::with_capacity(criteria.len());
+    let (mut results, mut open) = (Vec::with_capacity(criteria.len()), Vec::new());
     for (id, criterion) in ids('C', criteria.len()).zip(criteria) {
-        let given: Vec<&JudgedScore> =
-            votes.answers.iter().filter_map(|answer| answer.criteria.get(&id)).collect();
-        let result = judge_criterion(&criterion.criterion, &given, corpus);
-        results.push(result.ok_or_else(|| NotGraded::of(votes))?);
+        let given = votes.about(|answer| answer.criteria.get(&id));
+        match judge_criterion(criterion, &given, corpus) {
+            Some(result) => results.push(result),
+            None => open.push(criterion.criterion.clone()),
+        }
+    }
+    if !open.is_empty() {
+        return Err(NotGraded::about(&open, votes));
     }
     let scores = |is_wanted: &dyn Fn(usize) -> bool| -> Vec<u8> {
         let wanted = results.iter().enumerate().filter(|(index, _)| is_wanted(*index));
@@ -80,19 +84,21 @@ fn mean(scores: &[u8]) -> Option<Number> {
 }
 
 fn judge_criterion(
-    criterion: &str,
+    criterion: &Criterion,
     given: &[&JudgedScore],
     corpus: &Corpus,
 ) -> Option<CriterionResult> {
-    let scored = Scored::of(given, Unquoted::Voided, corpus)?;
+    let scored = Scored::of(given, &criterion.description, Unquoted::Voided, corpus)?;
     Some(CriterionResult {
         evidence_found: scored.evidence_found,
         quotes: scored.quotes,
+        unfound_quotes: scored.unfound_quotes,
+        absent: scored.absent,
         voided: scored.voided,
         judged_score: scored.judged_score,
         votes: scored.votes,
         disagreement: scored.disagreement,
-        ..CriterionResult::new(criterion, scored.score, scored.text)
+        ..CriterionResult::new(&criterion.criterion, scored.score, scored.text)
     })
 }
 
@@ -117,8 +123,7 @@ fn not_known() -> ConventionCheck {
 }
 
 fn judge_convention(name: &str, votes: &Votes<CasesAnswer>) -> ConventionCheck {
-    let given: Vec<&JudgedConvention> =
-        votes.answers.iter().filter_map(|answer| answer.conventions.get(name)).collect();
+    let given: Vec<&JudgedConvention> = votes.about(|answer| answer.conventions.get(name));
     let verdicts: Vec<bool> = given.iter().map(|vote| vote.passed).collect();
     let Some(majority) = Majority::of(&verdicts) else { return not_known() };
     ConventionCheck {

@@ -7,6 +7,7 @@ use skillgauge_format::evals::{
     RubricSummary, Structural, Timing, UserNotesSummary,
 };
 use skillgauge_format::part::{Claim, EvalId, GradedExpectation, Statement, Tally};
+use skillgauge_format::transcript::Transcript;
 
 use super::Votes;
 use super::evidence::{Evidence, Scored, Unquoted};
@@ -15,7 +16,9 @@ use crate::judge::answer::{
     EvalsAnswer, FeedbackAnswer, JudgedClaim, JudgedScore, JudgedStatement, JudgedVerdict,
     NotesAnswer, ids,
 };
+use crate::judge::loading::Loading;
 use crate::judge::material::Corpus;
+use crate::judge::question::{Sight, judged_statements};
 
 /// A run that is graded.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,10 @@ pub struct EvalsSubject<'s> {
     pub has_judge: bool,
     pub metrics: Option<&'s Metrics>,
     pub timing: Option<&'s Timing>,
+    /// The skill under test, to which the judge is blind; none when nobody knows it.
+    pub skill: Option<&'s str>,
+    /// What the agent did: it decides what is expected about loading the skill.
+    pub transcript: Option<&'s Transcript>,
 }
 
 /// Whether a judge is needed.
@@ -51,7 +58,7 @@ impl EvalsSubject<'_> {
             let checks = structural.expectations.iter().filter(is_failed);
             return Need::Gated(checks.map(|check| check.id.clone()).collect());
         }
-        let has_statements = self.eval.statements().next().is_some();
+        let has_statements = judged_statements(self.eval, Sight::of(self.skill)).next().is_some();
         if has_statements || !self.dimensions().is_empty() { Need::Judge } else { Need::Nothing }
     }
 
@@ -85,8 +92,8 @@ pub fn grade_evals(
     grading.expectations.extend(checks.map(check_result));
     match &need {
         Need::Gated(checks) if subject.has_judge => grading.gate(subject.eval, checks),
-        Need::Nothing => {}
-        Need::Judge | Need::Gated(_) => grading.judge(subject.eval, votes),
+        Need::Nothing => grading.judge(subject, &Votes::default()),
+        Need::Judge | Need::Gated(_) => grading.judge(subject, votes),
     }
     let has_rubric = !subject.dimensions().is_empty();
     let scores = match need {
@@ -140,15 +147,44 @@ impl Grading<'_> {
         }
     }
 
-    fn judge(&mut self, eval: &Eval, votes: &Votes<EvalsAnswer>) {
-        let statements: Vec<&Statement> = eval.statements().collect();
+    fn judge(&mut self, subject: &EvalsSubject<'_>, votes: &Votes<EvalsAnswer>) {
+        let statements: Vec<&Statement> = subject.eval.statements().collect();
         for (id, statement) in ids('E', statements.len()).zip(statements) {
-            let given: Vec<&JudgedStatement> =
-                votes.answers.iter().filter_map(|answer| answer.expectations.get(&id)).collect();
-            match judge_statement(statement, &given, self.corpus) {
-                Some(graded) => self.expectations.push(graded),
-                None => self.errors.push(format!("{}: {}", statement.text(), votes.reason())),
+            let loading = subject.skill.zip(Loading::wanted_by(statement.text()));
+            if let Some((skill, loading)) = loading {
+                self.load(statement, loading, subject.transcript, skill);
+                continue;
             }
+            let given = votes.about(|answer| answer.expectations.get(&id));
+            if let Some(graded) = judge_statement(statement, &given, self.corpus) {
+                self.expectations.push(graded);
+            } else {
+                let said = votes.answers.iter().filter(|it| it.expectations.contains_key(&id));
+                let why = votes.reason(said.count());
+                self.errors.push(format!("{}: {why}", statement.text()));
+            }
+        }
+    }
+
+    /// What is expected about loading the skill, from the events: the judge is blind to them.
+    fn load(
+        &mut self,
+        statement: &Statement,
+        loading: Loading,
+        transcript: Option<&Transcript>,
+        skill: &str,
+    ) {
+        match loading.decide(transcript, skill) {
+            Some((passed, evidence)) => self.expectations.push(GradedExpectation {
+                passed,
+                evidence: Some(evidence),
+                check_type: Some("skill_loaded".to_owned()),
+                ..unjudged(statement)
+            }),
+            None => self.errors.push(format!(
+                "{}: without a transcript nobody knows whether the skill was loaded",
+                statement.text()
+            )),
         }
     }
 
@@ -159,13 +195,13 @@ impl Grading<'_> {
     ) -> IndexMap<String, RubricScore> {
         let mut scores = IndexMap::new();
         for (id, dimension) in ids('D', dimensions.len()).zip(dimensions) {
-            let given: Vec<&JudgedScore> =
-                votes.answers.iter().filter_map(|answer| answer.rubric.get(&id)).collect();
-            match judge_score(&given, self.corpus) {
-                Some(score) => {
-                    scores.insert(dimension.name.clone(), score);
-                }
-                None => self.errors.push(format!("rubric {}: {}", dimension.name, votes.reason())),
+            let given = votes.about(|answer| answer.rubric.get(&id));
+            if let Some(score) = judge_score(&given, &dimension.description, self.corpus) {
+                scores.insert(dimension.name.clone(), score);
+            } else {
+                let said = votes.answers.iter().filter(|it| it.rubric.contains_key(&id));
+                let why = votes.reason(said.count());
+                self.errors.push(format!("rubric {}: {why}", dimension.name));
             }
         }
         scores
@@ -199,8 +235,10 @@ pub(super) fn judge_statement(
     given: &[&JudgedStatement],
     corpus: &Corpus,
 ) -> Option<GradedExpectation> {
-    let evidence: Vec<Evidence> =
-        given.iter().map(|vote| Evidence::look_up(corpus, &vote.quotes)).collect();
+    let look_up = |vote: &&JudgedStatement| {
+        Evidence::look_up(corpus, &vote.quotes).and_search(corpus, &vote.absent, statement.text())
+    };
+    let evidence: Vec<Evidence> = given.iter().map(look_up).collect();
     let is_pass = |(vote, evidence): (&&JudgedStatement, &Evidence)| {
         vote.verdict == JudgedVerdict::Pass && evidence.holds()
     };
@@ -213,6 +251,8 @@ pub(super) fn judge_statement(
         passed: majority.passed,
         evidence_found: evidence.found(objection.is_some()),
         quotes: evidence.kept(),
+        unfound_quotes: evidence.unfound_quotes(),
+        absent: evidence.searches(),
         voided: objection.is_some().then_some(true),
         votes: majority.votes(),
         disagreement: majority.disagreement(),
@@ -224,13 +264,15 @@ pub(super) fn judge_statement(
     })
 }
 
-fn judge_score(given: &[&JudgedScore], corpus: &Corpus) -> Option<RubricScore> {
-    let scored = Scored::of(given, Unquoted::Stands, corpus)?;
+fn judge_score(given: &[&JudgedScore], expected: &str, corpus: &Corpus) -> Option<RubricScore> {
+    let scored = Scored::of(given, expected, Unquoted::Stands, corpus)?;
     Some(RubricScore {
         score: scored.score,
         evidence: scored.text,
         evidence_found: scored.evidence_found,
         quotes: scored.quotes,
+        unfound_quotes: scored.unfound_quotes,
+        absent: scored.absent,
         voided: scored.voided,
         judged_score: scored.judged_score,
         votes: scored.votes,
@@ -292,6 +334,7 @@ fn feedback(answer: Option<&FeedbackAnswer>) -> EvalFeedback {
                     assertion: Some(given.assertion.trim().to_owned())
                         .filter(|text| !text.is_empty()),
                     reason: given.reason.trim().to_owned(),
+                    action: Some(given.action.trim().to_owned()).filter(|text| !text.is_empty()),
                     extra: Extra::new(),
                 })
                 .collect(),

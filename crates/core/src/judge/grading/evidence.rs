@@ -1,14 +1,18 @@
-//! Quotes that a judge gave, looked up.
+//! What a judge gave to prove a verdict, looked up by us.
+//!
+//! One quote that is there suffices. Quotes of our own frame count neither for nor against it; one that is nowhere beside one
+//! that is there is counted, and lowers the trust. What a judge says is absent we search for ourselves: found, it refutes a pass.
 
 use std::fmt::Write as _;
 
 use skillgauge_format::Extra;
 use skillgauge_format::cases::PASSING_SCORE;
-use skillgauge_format::part::Quote;
+use skillgauge_format::part::{AbsentSearch, Quote};
 
 use super::vote::Median;
-use crate::judge::answer::JudgedScore;
-use crate::judge::material::{Corpus, Unfound};
+use crate::judge::absence::is_about_absence;
+use crate::judge::answer::{Absent, JudgedScore};
+use crate::judge::material::{Corpus, Search, Unfound};
 use crate::text::cut_middle;
 
 /// A quote is kept up to this many bytes.
@@ -18,10 +22,14 @@ const SHOWN: usize = 3;
 /// How many quotes are kept.
 const MAX_QUOTES: usize = 12;
 
-/// The quotes of one verdict.
+/// How many sources of a search are named.
+const MAX_SEARCHED: usize = 50;
+
+/// What a judge gave for one verdict, looked up: its quotes, and what it says is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     quotes: Vec<Quote>,
+    absent: Vec<AbsentSearch>,
 }
 
 impl Evidence {
@@ -36,33 +44,73 @@ impl Evidence {
                 extra: Extra::new(),
             }
         });
-        Self { quotes: quotes.collect() }
+        Self { quotes: quotes.collect(), absent: Vec::new() }
     }
 
-    /// Whether it proves anything: there is a quote, and all are where they should be.
+    /// The same, and searches for what must not be there; only for an expectation that says that something is not.
+    #[must_use]
+    pub(super) fn and_search(mut self, corpus: &Corpus, absent: &[Absent], expected: &str) -> Self {
+        if is_about_absence(expected) {
+            self.absent = absent.iter().take(MAX_QUOTES).map(|one| search(corpus, one)).collect();
+        }
+        self
+    }
+
+    /// Whether it proves anything: one quote is where it should be, or all that must be absent is; and nothing of that is
+    /// there.
     pub fn holds(&self) -> bool {
-        !self.quotes.is_empty() && self.missing().is_none()
+        self.objection().is_none()
     }
 
-    /// The first quote that is nowhere.
-    pub fn missing(&self) -> Option<&Quote> {
-        self.quotes.iter().find(|quote| quote.found_in.is_none())
+    /// Whether nothing was given that could prove anything: our own words do not count.
+    fn is_empty(&self) -> bool {
+        self.absent.is_empty() && self.quotes.iter().all(|quote| quote.slight)
+    }
+
+    fn is_quoted(&self) -> bool {
+        self.quotes.iter().any(|quote| quote.found_in.is_some())
+    }
+
+    /// The quotes that are nowhere.
+    fn unfound(&self) -> impl Iterator<Item = &Quote> {
+        self.quotes.iter().filter(|quote| quote.found_in.is_none() && !quote.slight)
     }
 
     /// Why it proves nothing.
     pub fn objection(&self) -> Option<String> {
-        if let Some(quote) = self.missing() {
-            let text = cut_middle(&quote.text, MAX_QUOTE).0;
-            return Some(if quote.slight {
-                format!("the quote \"{text}\" is too short, or not the agent's, and proves nothing")
-            } else {
-                format!("the quote \"{text}\" is neither in the transcript nor in the outputs")
-            });
+        if let Some((absent, place)) =
+            self.absent.iter().find_map(|one| Some((one, one.found_in.as_ref()?)))
+        {
+            let text = cut_middle(&absent.text, MAX_QUOTE).0;
+            return Some(format!("\"{text}\" is said to be absent, and is in {place}"));
         }
-        self.quotes.is_empty().then(|| "the judge gave no quote".to_owned())
+        if self.is_quoted() {
+            return None;
+        }
+        if let Some((absent, flaw)) =
+            self.absent.iter().find_map(|one| Some((one, one.flaw.as_ref()?)))
+        {
+            return Some(format!("\"{}\" {flaw}", cut_middle(&absent.text, MAX_QUOTE).0));
+        }
+        if !self.absent.is_empty() {
+            return None;
+        }
+        if let Some(quote) = self.unfound().next() {
+            let text = cut_middle(&quote.text, MAX_QUOTE).0;
+            return Some(format!(
+                "the quote \"{text}\" is neither in the transcript nor in the outputs"
+            ));
+        }
+        Some(match self.quotes.first() {
+            Some(quote) => {
+                let text = cut_middle(&quote.text, MAX_QUOTE).0;
+                format!("the quote \"{text}\" is too short, or not the agent's, and proves nothing")
+            }
+            None => "the judge gave no quote".to_owned(),
+        })
     }
 
-    /// The reasoning with the quotes that support it, for people.
+    /// The reasoning with what supports it, for people.
     pub fn describe(&self, reasoning: &str) -> String {
         let mut text = reasoning.trim().to_owned();
         let found = self.quotes.iter().filter_map(|quote| Some((quote, quote.found_in.as_ref()?)));
@@ -72,12 +120,38 @@ impl Evidence {
             }
             let _ = write!(text, "\"{}\" ({place})", cut_middle(&quote.text, MAX_QUOTE).0);
         }
+        let missing = self.absent.iter().filter(|one| one.found_in.is_none() && one.flaw.is_none());
+        for one in missing.take(SHOWN) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            let searched =
+                one.searched.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = one.searched_count.saturating_sub(SHOWN as u64);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let _ = write!(
+                text,
+                "\"{}\" is absent (searched: {searched}{more})",
+                cut_middle(&one.text, MAX_QUOTE).0
+            );
+        }
         text
     }
 
-    /// Whether all quotes were found, as a grading says it; nothing where there are none and nothing hangs on them.
+    /// Whether something proves it, as a grading says it; nothing where nothing was given and nothing hangs on it.
     pub fn found(&self, is_voided: bool) -> Option<bool> {
-        (is_voided || !self.quotes.is_empty()).then(|| !is_voided && self.missing().is_none())
+        (is_voided || !self.is_empty()).then(|| !is_voided && self.holds())
+    }
+
+    /// How many quotes are nowhere, beside something that holds.
+    pub(super) fn unfound_quotes(&self) -> u32 {
+        let count = if self.holds() { self.unfound().count() } else { 0 };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// The searches that a grading keeps.
+    pub(super) fn searches(&self) -> Option<Vec<AbsentSearch>> {
+        (!self.absent.is_empty()).then(|| self.absent.clone())
     }
 
     /// The quotes that a grading keeps.
@@ -89,6 +163,17 @@ impl Evidence {
             .map(|quote| Quote { text: cut_middle(&quote.text, MAX_QUOTE).0, ..quote.clone() });
         (!self.quotes.is_empty()).then(|| kept.collect())
     }
+}
+
+fn search(corpus: &Corpus, absent: &Absent) -> AbsentSearch {
+    let Search { mut searched, found_in, mut flaw } = corpus.search(&absent.text, &absent.place);
+    let searched_count = searched.len() as u64;
+    if searched.is_empty() && flaw.is_none() {
+        flaw = Some("can't be searched for: there is nothing to search".to_owned());
+    }
+    searched.truncate(MAX_SEARCHED);
+    let text = cut_middle(absent.text.trim(), MAX_QUOTE).0;
+    AbsentSearch { text, searched, searched_count, found_in, flaw, extra: Extra::new() }
 }
 
 /// The highest score that does not pass: what is left of a passing score whose quotes are nowhere.
@@ -111,6 +196,8 @@ pub(super) struct Scored {
     pub(super) text: String,
     pub(super) evidence_found: Option<bool>,
     pub(super) quotes: Option<Vec<Quote>>,
+    pub(super) unfound_quotes: u32,
+    pub(super) absent: Option<Vec<AbsentSearch>>,
     pub(super) voided: Option<bool>,
     pub(super) judged_score: Option<u8>,
     pub(super) votes: Option<Vec<u8>>,
@@ -119,12 +206,19 @@ pub(super) struct Scored {
 
 impl Scored {
     /// Counts; nothing without a vote.
-    pub(super) fn of(given: &[&JudgedScore], unquoted: Unquoted, corpus: &Corpus) -> Option<Self> {
+    pub(super) fn of(
+        given: &[&JudgedScore],
+        expected: &str,
+        unquoted: Unquoted,
+        corpus: &Corpus,
+    ) -> Option<Self> {
         let stands = |evidence: &Evidence| {
-            evidence.holds() || (unquoted == Unquoted::Stands && evidence.quotes.is_empty())
+            evidence.holds() || (unquoted == Unquoted::Stands && evidence.is_empty())
         };
-        let evidence: Vec<Evidence> =
-            given.iter().map(|vote| Evidence::look_up(corpus, &vote.quotes)).collect();
+        let look_up = |vote: &&JudgedScore| {
+            Evidence::look_up(corpus, &vote.quotes).and_search(corpus, &vote.absent, expected)
+        };
+        let evidence: Vec<Evidence> = given.iter().map(look_up).collect();
         let counts = |(vote, evidence): (&&JudgedScore, &Evidence)| {
             if stands(evidence) { vote.score } else { vote.score.min(VOIDED) }
         };
@@ -138,6 +232,8 @@ impl Scored {
             score: median.score,
             evidence_found: evidence.found(objection.is_some()),
             quotes: evidence.kept(),
+            unfound_quotes: evidence.unfound_quotes(),
+            absent: evidence.searches(),
             voided: objection.is_some().then_some(true),
             judged_score: objection.is_some().then_some(vote.score),
             votes: median.votes(),

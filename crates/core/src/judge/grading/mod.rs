@@ -29,40 +29,46 @@ pub struct Votes<A> {
     pub answers: Vec<A>,
     /// Why a vote has no answer.
     pub failures: Vec<String>,
+    /// How many votes were wanted; 0 when whatever is there decides.
+    pub wanted: usize,
 }
 
 impl<A> Default for Votes<A> {
     fn default() -> Self {
-        Self { answers: Vec::new(), failures: Vec::new() }
+        Self { answers: Vec::new(), failures: Vec::new(), wanted: 0 }
     }
 }
 
 impl<A> Votes<A> {
     pub fn one(answer: A) -> Self {
-        Self { answers: vec![answer], failures: Vec::new() }
+        Self { answers: vec![answer], ..Self::default() }
     }
 
     pub fn asked(&self) -> usize {
         self.answers.len() + self.failures.len()
     }
 
-    /// Drops the answers when no more than half of the votes that were wanted have one: what is left of a vote is not what
-    /// the user asked for, and must not decide.
-    pub fn require_majority(&mut self, wanted: usize) {
-        let answered = self.answers.len();
-        if answered == 0 || answered * 2 > wanted {
-            return;
-        }
-        let why = self.reason();
-        self.answers.clear();
-        self.failures =
-            vec![format!("only {answered} of {wanted} votes have an answer, no majority: {why}")];
+    /// What the answers say about one thing. Nothing when no more than half of the votes that were wanted say something:
+    /// what is left of a vote is not what the user asked for, and must not decide.
+    fn about<'v, T>(&'v self, find: impl Fn(&'v A) -> Option<&'v T>) -> Vec<&'v T> {
+        let found: Vec<&T> = self.answers.iter().filter_map(find).collect();
+        if found.len() * 2 > self.wanted { found } else { Vec::new() }
     }
 
-    /// Why there is no answer at all.
-    fn reason(&self) -> String {
+    /// Why there is no verdict on a thing that so many answers say something about.
+    fn reason(&self, said: usize) -> String {
         let mut failures = self.failures.clone();
         failures.dedup();
+        let left_out = self.answers.len() - said.min(self.answers.len());
+        if left_out > 0 && said == 0 {
+            failures.push("the judge said nothing that can be read, asked twice".to_owned());
+        }
+        if said > 0 {
+            failures.insert(
+                0,
+                format!("only {said} of {} votes have an answer, no majority", self.wanted),
+            );
+        }
         if failures.is_empty() { "the judge was not asked".to_owned() } else { failures.join("; ") }
     }
 }
@@ -81,7 +87,12 @@ impl fmt::Display for NotGraded {
 
 impl NotGraded {
     fn of<A>(votes: &Votes<A>) -> Self {
-        Self { reason: votes.reason() }
+        Self { reason: votes.reason(0) }
+    }
+
+    /// These have no verdict.
+    fn about<A>(open: &[String], votes: &Votes<A>) -> Self {
+        Self { reason: format!("{}: {}", open.join(", "), votes.reason(0)) }
     }
 }
 

@@ -1,12 +1,23 @@
-//! Takes paths out of what a judge sees: a folder named `without_skill` would tell it what to expect.
+//! Takes out of what a judge sees what tells the arm: paths (a folder named `without_skill`), and the skill ([`SkillMask`]).
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// Paths that are replaced by a name, the longest first.
+use regex::Regex;
+
+use super::skill_mask::SkillMask;
+
+/// The private work folder of a run, which has another name in every run.
+static PRIVATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"/[^\s"'`<>|;,(){}\[\]=:]*/skillgauge-[^/\s"'`]+/(?:[^/\s"'`]+/)+?work\b"#).ok()
+});
+
+/// Paths that are replaced by a name, the longest first, and the skill that must not show.
 #[derive(Clone, Debug, Default)]
 pub struct Blind {
     paths: Vec<(String, &'static str)>,
+    skill: Option<SkillMask>,
 }
 
 impl Blind {
@@ -24,7 +35,7 @@ impl Blind {
             .collect();
         paths.sort_by(|one, other| other.0.len().cmp(&one.0.len()).then(one.cmp(other)));
         paths.dedup_by(|one, other| one.0 == other.0);
-        Self { paths }
+        Self { paths, skill: None }
     }
 
     /// The paths of a run and of everything above it up to the workspace, under names that say nothing.
@@ -44,12 +55,35 @@ impl Blind {
                 paths.extend(above(run, levels).map(|path| (path, name)));
             }
         }
-        paths.extend(skill.map(|skill| (skill.to_owned(), "SKILL")));
-        paths.extend(skill_real.map(|skill| (skill, "SKILL")));
+        paths.extend(skill.map(|skill| (skill.to_owned(), "FOLDER")));
+        paths.extend(skill_real.map(|skill| (skill, "FOLDER")));
         Self::new(paths.iter().map(|(path, name)| (path.as_path(), *name)))
     }
 
-    /// The text without these paths.
+    /// The same, and the skill must not show either.
+    #[must_use]
+    pub fn hiding(mut self, skill: Option<SkillMask>) -> Self {
+        self.skill = skill;
+        self
+    }
+
+    pub fn hides_skill(&self) -> bool {
+        self.skill.is_some()
+    }
+
+    pub(super) fn skill(&self) -> Option<&SkillMask> {
+        self.skill.as_ref()
+    }
+
+    /// What an agent said, without what tells the arm.
+    pub fn said<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.skill.as_ref().map(|skill| skill.said(text)) {
+            Some(Cow::Owned(said)) => Cow::Owned(self.apply(&said).into_owned()),
+            Some(Cow::Borrowed(_)) | None => self.apply(text),
+        }
+    }
+
+    /// The text without these paths, and without the skill's name and folder.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for (path, name) in &self.paths {
@@ -57,7 +91,15 @@ impl Blind {
                 text = Cow::Owned(text.replace(path.as_str(), name));
             }
         }
-        text
+        if let Some(pattern) = PRIVATE.as_ref()
+            && let Cow::Owned(changed) = pattern.replace_all(&text, "WORK")
+        {
+            text = Cow::Owned(changed);
+        }
+        match self.skill.as_ref().map(|skill| skill.apply(&text)) {
+            Some(Cow::Owned(masked)) => Cow::Owned(masked),
+            Some(Cow::Borrowed(_)) | None => text,
+        }
     }
 }
 
@@ -75,8 +117,12 @@ mod tests {
         );
         assert_eq!(blind.apply("/home/me/w/iteration-1/eval-1/without_skill"), "RUNS");
         assert_eq!(blind.apply("/home/me/w/iteration-1/x"), "ITERATION/x");
-        assert_eq!(blind.apply("/home/me/skill/SKILL.md"), "SKILL/SKILL.md");
+        assert_eq!(blind.apply("/home/me/skill/SKILL.md"), "FOLDER/SKILL.md");
         assert_eq!(blind.apply("nothing of it: /home/you"), "nothing of it: /home/you");
+        assert_eq!(
+            blind.apply("at: /tmp/skillgauge-me/run-a81f/x/work/notes.md"),
+            "at: WORK/notes.md"
+        );
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! Everything that a quote may come from, and the looking up.
 //!
-//! A judge copies a passage, and copies it with other spaces, other quotation marks, or a composed letter for two. That
-//! is forgiven, on both sides alike; any other difference is not. An ellipsis in a quote stands for anything.
+//! A judge copies a passage with other spaces, other quotation marks, other capitals, without the marks of Markdown, or with
+//! the name of the file before it. That is forgiven, on both sides alike; any other difference is not. An ellipsis in a quote
+//! stands for anything.
 //!
 //! A quote must prove something. What we wrote ourselves around the material may be part of a quote, and proves nothing
 //! ([`Whose`]); a quote of a few letters counts only as a whole word, and one of a single letter never ([`Substance`]).
 //!
-//! Memory is bounded by [`MAX_TOTAL`].
+//! That something is absent is proven by a [`Search`] of ours. Memory is bounded by [`MAX_TOTAL`].
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
+use regex::RegexBuilder;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// Bytes of all sources together.
@@ -22,7 +24,23 @@ const MAX_TOTAL: usize = 48 << 20;
 pub struct Corpus {
     sources: Vec<Source>,
     bytes: usize,
+    /// Names of sources that are not here as a whole.
+    incomplete: Vec<String>,
 }
+
+/// What became of the search for a text that must not be there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// What was searched.
+    pub searched: Vec<String>,
+    /// Where it was found all the same.
+    pub found_in: Option<String>,
+    /// Why the search proves nothing, if it does not.
+    pub flaw: Option<String>,
+}
+
+/// A pattern of a judge may not take more than this.
+const MAX_PATTERN: usize = 1 << 20;
 
 #[derive(Clone, Debug, Default)]
 struct Source {
@@ -81,9 +99,9 @@ impl Substance {
 
 impl Source {
     /// Adds a piece, of which at most so many bytes are taken.
-    fn push(&mut self, whose: Whose, text: &str, room: usize, gap: &mut bool) {
+    fn push(&mut self, whose: Whose, text: &str, room: usize, state: &mut State) {
         let start = self.text.len();
-        normalise_into(&text[..text.floor_char_boundary(room)], &mut self.text, gap);
+        normalise_into(&text[..text.floor_char_boundary(room)], &mut self.text, state);
         if whose == Whose::Ours {
             self.ours.push(start..self.text.len());
         }
@@ -151,14 +169,29 @@ impl Corpus {
         pieces: impl IntoIterator<Item = (Whose, &'t str)>,
     ) {
         let mut source = Source { name: name.to_owned(), ..Source::default() };
-        let mut gap = false;
+        let mut state = State::default();
         for (whose, text) in pieces {
             let room = self.room().saturating_sub(source.text.len());
-            source.push(whose, text, room, &mut gap);
+            if text.len() > room {
+                self.is_incomplete(name);
+            }
+            source.push(whose, text, room, &mut state);
         }
         if !source.text.is_empty() {
             self.bytes += source.text.len();
             self.sources.push(source);
+        }
+    }
+
+    /// Adds the question, as the judge reads it: a quote of it that is in no other source is of our own words.
+    pub fn add_frame(&mut self, question: &str) {
+        self.add_pieces("frame", [(Whose::Ours, question)]);
+    }
+
+    /// Notes that a source is not here as a whole.
+    pub(super) fn is_incomplete(&mut self, name: &str) {
+        if !self.incomplete.iter().any(|known| known == name) {
+            self.incomplete.push(name.to_owned());
         }
     }
 
@@ -169,13 +202,75 @@ impl Corpus {
 
     /// The first source that has this quote; an empty quote is nowhere.
     pub fn find(&self, quote: &str) -> Result<&str, Unfound> {
-        let quote = normalised(quote);
-        let quote = unwrapped(&quote);
-        if quote.is_empty() {
-            return Err(Unfound::Absent);
+        let mut unfound = Unfound::Absent;
+        for quote in readings(quote) {
+            let quote = unwrapped(&quote);
+            if quote.is_empty() {
+                continue;
+            }
+            let whole = self.first(|source| source.find(quote, 0).map(drop));
+            match whole
+                .or_else(|unfound| self.find_parts(quote).map_err(|parts| parts.max(unfound)))
+            {
+                Ok(name) => return Ok(name),
+                Err(reason) => unfound = unfound.max(reason),
+            }
         }
-        let whole = self.first(|source| source.find(quote, 0).map(drop));
-        whole.or_else(|unfound| self.find_parts(quote).map_err(|parts| parts.max(unfound)))
+        Err(unfound)
+    }
+
+    /// Searches for a text, or for a pattern between slashes, that must not be there: in a file, in `outputs`, in the
+    /// `transcript`, or in all that the agent produced.
+    pub fn search(&self, text: &str, place: &str) -> Search {
+        let sources = self.named(place);
+        let searched: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
+        let pattern = text
+            .trim()
+            .strip_prefix('/')
+            .and_then(|rest| rest.strip_suffix('/'))
+            .filter(|pattern| pattern.len() > 1)
+            .and_then(|pattern| {
+                let mut builder = RegexBuilder::new(pattern);
+                builder.case_insensitive(true).size_limit(MAX_PATTERN).build().ok()
+            });
+        let plain = normalised(text);
+        let plain = unwrapped(&plain);
+        if pattern.is_none() && Substance::of(plain) == Substance::None {
+            let flaw = Some("is too short to search for".to_owned());
+            return Search { searched, found_in: None, flaw };
+        }
+        let has = |source: &&&Source| match &pattern {
+            Some(pattern) => pattern.is_match(&source.text),
+            None => source.find(plain, 0).is_ok(),
+        };
+        let found_in = sources.iter().find(has).map(|source| source.name.clone());
+        let partial = searched.iter().find(|name| self.incomplete.contains(name));
+        let flaw = partial
+            .map(|name| format!("can't be searched for in all of {name}, which is too large"));
+        Search { searched, found_in, flaw }
+    }
+
+    /// The sources that a judge means.
+    fn named(&self, place: &str) -> Vec<&Source> {
+        let place = place.trim().trim_matches(['`', '"', '\'']).to_lowercase();
+        let is_file = |source: &&Source| source.name.starts_with("outputs/");
+        let is_produced = |source: &&Source| {
+            is_file(source) || matches!(source.name.as_str(), "list of files" | "answer")
+        };
+        if place == "transcript" {
+            return self.sources.iter().filter(|source| source.name == "transcript").collect();
+        }
+        let below = place.trim_start_matches("./").trim_start_matches("outputs/");
+        let is_named = |source: &&Source| {
+            let name = source.name.to_lowercase();
+            let name = name.strip_prefix("outputs/").unwrap_or(&name);
+            name == below || name.ends_with(&format!("/{below}"))
+        };
+        let files: Vec<&Source> = self.sources.iter().filter(is_file).filter(is_named).collect();
+        if below.is_empty() || files.is_empty() {
+            return self.sources.iter().filter(is_produced).collect();
+        }
+        files
     }
 
     /// The first source of which this holds, or the best of the reasons against it.
@@ -224,35 +319,156 @@ fn unwrapped(quote: &str) -> &str {
     quote
 }
 
-/// One space for any white space, straight quotation marks, composed letters.
+/// How a quote may be meant, the most exact first.
+fn readings(quote: &str) -> Vec<String> {
+    let plain = normalised(quote);
+    let mut found = vec![plain.clone()];
+    let mut add = |reading: String| {
+        if !reading.is_empty() && !found.contains(&reading) {
+            found.push(reading);
+        }
+    };
+    if let Some(rest) = without_place(quote) {
+        add(normalised(rest));
+    }
+    // A judge that copies several lines into one keeps the marks before them, or escapes what needs none.
+    let flat = [" - ", " > ", " + ", " # ", " ## ", "\\n"]
+        .iter()
+        .fold(plain.clone(), |text, mark| text.replace(mark, " "));
+    add(normalised(&flat.replace("\\\"", "\"")));
+    add(plain.trim_end_matches(['.', ',', ';', ':']).to_owned());
+    found
+}
+
+/// A quote without the place that the judge put before or behind it: `outputs/report.md: `, `file: `, ` (report.md)`.
+fn without_place(quote: &str) -> Option<&str> {
+    let mut rest = quote.trim();
+    let before = rest.len();
+    // A file, its line, and once more what it is called.
+    for number in 0..3 {
+        let is_line = |head: &str| number > 0 && head.parse::<u32>().is_ok();
+        let parts = rest.split_once(':').filter(|(head, _)| is_place(head) || is_line(head.trim()));
+        let Some((_, tail)) = parts else { break };
+        rest = tail.trim_start();
+    }
+    if let Some((text, place)) = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("))
+        && is_place(place)
+    {
+        rest = text.trim_end();
+    }
+    (rest.len() < before && !rest.is_empty()).then_some(rest)
+}
+
+/// Whether this names a place and is no content: a file with an ending, a number of a line, a word of ours.
+fn is_place(head: &str) -> bool {
+    const WORDS: [&str; 11] = [
+        "file",
+        "files",
+        "transcript",
+        "output",
+        "outputs",
+        "stdout",
+        "answer",
+        "quote",
+        "line",
+        "list of files",
+        "result",
+    ];
+    let head = head.trim().trim_matches(['`', '*', '"', '[', ']']).to_lowercase();
+    let last = head.rsplit(['/', ' ']).next().unwrap_or(&head);
+    let has_ending = last.rsplit_once('.').is_some_and(|(name, ending)| {
+        !name.is_empty()
+            && (1..=6).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    head.len() <= 160
+        && (WORDS.contains(&head.as_str())
+            || head.starts_with("outputs/")
+            || (has_ending && head.split(' ').count() <= 2)
+            || (is_number && matches!(head.split(' ').next(), Some("line" | "l"))))
+}
+
+/// One space for any white space, straight quotation marks, composed and small letters, no marks of Markdown.
 fn normalised(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    normalise_into(text, &mut plain, &mut false);
+    normalise_into(text, &mut plain, &mut State::default());
     plain
 }
 
-/// The same for the next piece of a text; `gap` is whether white space stands before it.
-fn normalise_into(text: &str, plain: &mut String, gap: &mut bool) {
+/// Where a text stands when its next piece begins.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// White space comes before.
+    gap: bool,
+    /// Nothing of the line was there yet but marks.
+    line_start: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { gap: false, line_start: true }
+    }
+}
+
+/// The same for the next piece of a text.
+fn normalise_into(text: &str, plain: &mut String, state: &mut State) {
     let composed: Cow<'_, str> = match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => Cow::Borrowed(text),
         IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
     };
     plain.reserve(composed.len());
-    for letter in composed.chars() {
+    let mut at = 0;
+    while let Some(letter) = composed[at..].chars().next() {
+        let here = &composed[at..];
+        at += letter.len_utf8();
         // A byte order mark or a zero-width space is as invisible as a space.
         if letter.is_whitespace() || matches!(letter, '\u{feff}' | '\u{200b}') {
-            *gap = true;
+            state.gap = true;
+            state.line_start |= letter == '\n';
             continue;
         }
-        if std::mem::take(gap) && !plain.is_empty() {
+        if state.line_start {
+            let marks = line_marks(here);
+            if marks > 0 {
+                at += marks - letter.len_utf8();
+                state.gap = true;
+                continue;
+            }
+            state.line_start = false;
+        }
+        if matches!(letter, '*' | '`') {
+            let end = here.find(|letter| !matches!(letter, '*' | '`')).unwrap_or(here.len());
+            let is_inside = !state.gap
+                && plain.ends_with(char::is_alphanumeric)
+                && here[end..].starts_with(char::is_alphanumeric);
+            at += end - letter.len_utf8();
+            // Between two letters it is no emphasis: `2**3`.
+            if is_inside {
+                plain.push_str(&here[..end]);
+            }
+            continue;
+        }
+        if std::mem::take(&mut state.gap) && !plain.is_empty() {
             plain.push(' ');
         }
-        plain.push(match letter {
-            '\u{2018}' | '\u{2019}' => '\'',
-            '\u{201c}' | '\u{201d}' => '"',
-            other => other,
-        });
+        match letter {
+            '\u{2018}' | '\u{2019}' => plain.push('\''),
+            '\u{201c}' | '\u{201d}' => plain.push('"'),
+            other => plain.extend(other.to_lowercase()),
+        }
     }
+}
+
+/// The length of the marks that a line of Markdown begins with: `> `, `- `, `## `.
+fn line_marks(line: &str) -> usize {
+    let Some(mark) = line.chars().next().filter(|mark| matches!(mark, '>' | '-' | '*' | '+' | '#'))
+    else {
+        return 0;
+    };
+    let end = line.find(|letter| letter != mark).unwrap_or(line.len());
+    let is_mark = mark == '>' || line[end..].starts_with(char::is_whitespace);
+    if is_mark { end } else { 0 }
 }
 
 #[cfg(test)]
@@ -281,6 +497,16 @@ mod tests {
             "Café",
             "\"Total: **42**\"",
             "`# Report`",
+            "total: **42**",
+            "Total: 42 euros",
+            "> # Report",
+            "- **Total:** 42 euros a day",
+            "# Report - Total: 42",
+            "outputs/report.md: Total: 42 euros",
+            "report.md:3: Total: 42 euros",
+            "file: report.md: Total: 42",
+            "\"Total: **42** euros\" (outputs/report.md)",
+            "Total: 42 euros a day,",
         ] {
             assert_eq!(corpus.find(quote), Ok("outputs/report.md"), "{quote}");
         }
@@ -291,9 +517,18 @@ mod tests {
     #[test]
     fn anything_else_is_not() {
         let corpus = corpus();
-        for quote in
-            ["total: **42**", "Total: 42", "43", "", "  \n", "\"\"", "...", "[...]", "report.txt"]
-        {
+        for quote in [
+            "Total: 43",
+            "Total 42",
+            "43",
+            "",
+            "  \n",
+            "\"\"",
+            "...",
+            "[...]",
+            "report.txt",
+            "Summary: 42 euros",
+        ] {
             assert_eq!(corpus.find(quote), Err(Unfound::Absent), "{quote}");
         }
     }

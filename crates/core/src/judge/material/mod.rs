@@ -1,14 +1,17 @@
 //! What a judge sees of a run, and what its quotes are looked up in.
 //!
 //! A [`Material`] is made once for each run: digests of transcript and outputs within a [`Budget`], and the [`Corpus`]
-//! with the whole text of both. Nothing in it says under which conditions the run was made: folder names are taken out
-//! ([`Blind`]). Everything is untrusted; [`Fence`] puts it between lines that it cannot forge.
+//! with the whole text of both. Nothing in it says under which conditions the run was made: folder names, the skill's
+//! name and its paths are taken out ([`Blind`]), and so is every event that shows a skill being loaded or read (`unseen`), in all
+//! arms alike. Quotes are looked up in what is left. Everything is untrusted; [`Fence`] puts it between lines that it cannot forge.
 
 mod blind;
 mod corpus;
 mod fence;
 mod outputs;
+mod skill_mask;
 mod transcript;
+mod unseen;
 
 use std::path::Path;
 
@@ -16,10 +19,12 @@ use skillgauge_format::part::LeftOut;
 use skillgauge_format::transcript::Transcript;
 
 pub use blind::Blind;
-pub use corpus::{Corpus, Unfound};
+pub use corpus::{Corpus, Search, Unfound};
 pub use fence::Fence;
 pub use outputs::OutputsDigest;
+pub use skill_mask::SkillMask;
 pub use transcript::TranscriptDigest;
+pub(crate) use transcript::last_words;
 
 /// How much a judge is shown, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +45,29 @@ impl Default for Budget {
         Self { transcript: 60_000, outputs: 60_000, file: 24_000, listed: 400, skill: 30_000 }
     }
 }
+
+impl Budget {
+    /// For a judge that takes so many tokens in all: a quarter is left for the answer, and some for the question itself. A
+    /// token is taken for two and a half bytes, which is few for English and right for code.
+    pub fn for_context(tokens: u32) -> Self {
+        let usual = Self::default();
+        let left = (tokens as usize * 3 / 4).saturating_sub(QUESTION_TOKENS);
+        let bytes = (left * 5 / 2).max(LEAST_MATERIAL);
+        let outputs = (bytes * 11 / 20).min(usual.outputs);
+        Self {
+            transcript: (bytes - bytes * 11 / 20).min(usual.transcript),
+            outputs,
+            file: (outputs * 2 / 3).min(usual.file),
+            listed: (bytes / 150).clamp(10, usual.listed),
+            skill: (bytes / 4).min(usual.skill),
+        }
+    }
+}
+
+/// What the question takes without its material.
+const QUESTION_TOKENS: usize = 1200;
+/// Less material than this is none, in bytes.
+const LEAST_MATERIAL: usize = 1500;
 
 /// Where the material comes from.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +93,8 @@ pub struct Material {
     pub skill: Option<String>,
     /// All of it, to look quotes up in.
     pub corpus: Corpus,
+    /// What was taken out of it, and is taken out of the question, too.
+    pub blind: Blind,
 }
 
 impl Material {
@@ -82,7 +112,7 @@ impl Material {
             let text = blind.apply(text);
             crate::text::cut_middle(&text, budget.skill).0
         });
-        Self { transcript, outputs, skill, corpus }
+        Self { transcript, outputs, skill, corpus, blind: blind.clone() }
     }
 
     /// What is not shown; nothing when everything is.

@@ -18,7 +18,7 @@ use crate::files::{FileKind, Walk};
 use crate::text::{cut_middle, printable};
 
 /// How much of one file is read for looking up quotes.
-const MAX_READ: u64 = 4 << 20;
+const MAX_READ: u64 = 16 << 20;
 /// How much of the beginning decides whether a file is text.
 const SNIFFED: usize = 8 << 10;
 /// Contents are not cut to less than this; rather, fewer files are shown.
@@ -93,7 +93,7 @@ pub(super) fn digest(
 }
 
 fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Corpus) -> Found {
-    let name = printable(&path.to_string_lossy()).into_owned();
+    let name = blind.apply(&printable(&path.to_string_lossy())).into_owned();
     let file = &folder.join(path);
     let Ok(metadata) = fs_err::symlink_metadata(file) else {
         return Found { name, size: 0, content: Content::Unreadable };
@@ -107,7 +107,11 @@ fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Co
             Ok(Some(text)) => {
                 let unread = size.saturating_sub(most);
                 let text = blind.apply(&text);
-                corpus.add(&format!("outputs/{name}"), &text);
+                let source = format!("outputs/{name}");
+                corpus.add(&source, &text);
+                if unread > 0 {
+                    corpus.is_incomplete(&source);
+                }
                 let (shown, gone) = cut_middle(&text, limit);
                 Content::Text { shown, gone: gone + unread }
             }
@@ -179,7 +183,7 @@ fn list(
         text.push_str(NO_FILES);
         return;
     }
-    let _ = writeln!(text, "Files produced: {}", left_out.of_files);
+    let _ = writeln!(text, "[{} files]", left_out.of_files);
     for file in found.iter().take(listed) {
         let _ = writeln!(text, "- {}{}", file.name, file.about());
     }

@@ -16,12 +16,15 @@ use skillgauge_format::transcript::{
 use super::blind::Blind;
 use super::corpus::{Corpus, Whose};
 use super::fence::mark;
+use super::unseen::shown;
 use crate::text::cut_middle;
 
 /// What a note about left-out events and a line break may take.
 const NOTE: usize = 48;
 /// What the note that a text was cut may take.
 const CUT_NOTE: usize = 40;
+/// What the agent's last words are called among the sources of quotes.
+pub(super) const ANSWER: &str = "answer";
 /// An event is never cut to less than this.
 const LEAST: usize = 240;
 
@@ -55,13 +58,19 @@ pub(super) fn digest(
     corpus: &mut Corpus,
 ) -> TranscriptDigest {
     let (entries, mark) = entries(transcript, blind);
-    let ending = ending(transcript, blind);
+    let ending = ending(transcript, blind, &mark);
     let between = (Whose::Ours, "\n");
     let pieces = entries.iter().flat_map(|entry| {
         entry.pieces.iter().map(|(whose, text)| (*whose, text.as_str())).chain([between])
     });
     let last = ending.iter().map(|(whose, text)| (*whose, text.as_str()));
     corpus.add_pieces("transcript", pieces.chain(last));
+    if transcript.end.cut.is_some() {
+        corpus.is_incomplete("transcript");
+    }
+    if let Some(words) = last_words(transcript) {
+        corpus.add(ANSWER, &blind.said(words));
+    }
     let end = joined(&ending);
     let begin = format!("Each event begins with its number and the mark {mark}.\n");
     let room = budget.saturating_sub(begin.len() + end.len());
@@ -187,10 +196,22 @@ fn joined(pieces: &[Piece]) -> String {
     pieces.iter().map(|(_, text)| text.as_str()).collect()
 }
 
-/// All events as texts, and the mark that each of them begins with: a tool's output could tell of events that never were,
-/// but it cannot know the mark.
+/// The last thing that the agent itself said.
+pub(crate) fn last_words(transcript: &Transcript) -> Option<&str> {
+    let said = transcript.events.iter().rev().filter(|event| event.sub_agent.is_none());
+    let text = said.filter_map(|event| match &event.kind {
+        EventKind::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let last = transcript.end.final_text.as_deref();
+    last.into_iter().chain(text).find(|text| !text.trim().is_empty())
+}
+
+/// All events that are shown as texts, and the mark that each of them begins with: a tool's output could tell of events
+/// that never were, but it cannot know the mark. They are numbered as they are shown.
 fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
-    let last_words = transcript.events.iter().rposition(|event| {
+    let events = shown(transcript, blind.skill());
+    let last_words = events.iter().rposition(|event| {
         event.sub_agent.is_none() && matches!(event.kind, EventKind::Text { .. })
     });
     let describe = |event: &Event| {
@@ -207,11 +228,11 @@ fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
         trim_end(&mut pieces);
         pieces
     };
-    let described: Vec<Vec<Piece>> = transcript.events.iter().map(describe).collect();
+    let described: Vec<Vec<Piece>> = events.iter().map(|event| describe(event)).collect();
     let texts: Vec<String> = described.iter().map(|pieces| joined(pieces)).collect();
     let mark = mark(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-    let make = |((index, event), mut pieces): ((usize, &Event), Vec<Piece>)| {
-        pieces.insert(0, (Whose::Ours, format!("[{} {mark}]", event.index)));
+    let make = |((index, event), mut pieces): ((usize, &Cow<'_, Event>), Vec<Piece>)| {
+        pieces.insert(0, (Whose::Ours, format!("[{} {mark}", index + 1)));
         Entry {
             text: joined(&pieces),
             pieces,
@@ -219,7 +240,7 @@ fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
             is_last_words: Some(index) == last_words,
         }
     };
-    let entries = transcript.events.iter().enumerate().zip(described).map(make).collect();
+    let entries = events.iter().enumerate().zip(described).map(make).collect();
     (entries, mark)
 }
 
@@ -251,23 +272,24 @@ fn is_error(kind: &EventKind) -> bool {
     }
 }
 
-/// An event in pieces: what the agent and its tools said, and our words about it.
+/// An event in pieces: what the agent and its tools said, and our words about it. These are short and between brackets,
+/// so that nobody takes them for something to quote.
 fn describe(kind: &EventKind) -> Vec<Piece> {
     let ours = |text: &str| (Whose::Ours, text.to_owned());
     let theirs = |text: &str| (Whose::Theirs, text.to_owned());
     let or_nothing = |text: &Option<String>| theirs(text.as_deref().unwrap_or_default());
     match kind {
-        EventKind::Text { text } => vec![ours(" the agent says\n"), theirs(text)],
-        EventKind::Thinking { text } => vec![ours(" the agent thinks\n"), theirs(text)],
+        EventKind::Text { text } => vec![ours(" agent]\n"), theirs(text)],
+        EventKind::Thinking { text } => vec![ours(" thought]\n"), theirs(text)],
         EventKind::ToolCall(call) => {
             let mut input = String::new();
             describe_input(&call.input, &mut input);
-            vec![ours(" calls "), theirs(&call.name), theirs(&input)]
+            vec![ours(" call] "), theirs(&call.name), theirs(&input)]
         }
         EventKind::ToolResult(result) => {
             let status = match result.status {
-                ToolStatus::Ok => " result\n",
-                ToolStatus::Error => " FAILED\n",
+                ToolStatus::Ok => " result]\n",
+                ToolStatus::Error => " FAILED]\n",
             };
             vec![ours(status), theirs(&result.output)]
         }
@@ -278,39 +300,39 @@ fn describe(kind: &EventKind) -> Vec<Piece> {
                 SkillState::Denied => " denied ",
                 SkillState::Failed => " could not be loaded ",
             };
-            vec![ours(" skill "), theirs(&load.name), ours(state), or_nothing(&load.note)]
+            vec![ours(" skill] "), theirs(&load.name), ours(state), or_nothing(&load.note)]
         }
         EventKind::SkillTouch(touch) => {
-            vec![ours(" touches a file of skill "), theirs(&touch.name)]
+            vec![ours(" skill] touches a file of "), theirs(&touch.name)]
         }
         EventKind::SubAgentStart(start) => {
             let id = start.id.to_string();
-            vec![ours(" starts sub-agent "), theirs(&id), ours(" "), or_nothing(&start.task)]
+            vec![ours(" starts sub-agent] "), theirs(&id), ours(" "), or_nothing(&start.task)]
         }
         EventKind::SubAgentEnd(end) => {
             let id = end.id.to_string();
-            vec![ours(" sub-agent "), theirs(&id), ours(" ended "), or_nothing(&end.status)]
+            vec![ours(" sub-agent ended] "), theirs(&id), ours(" "), or_nothing(&end.status)]
         }
         EventKind::Retry(retry) => {
-            vec![ours(&format!(" the model is asked again ({})", retry.reason))]
+            vec![ours(&format!(" asked again: {}]", retry.reason))]
         }
         EventKind::PermissionDenied(denial) => {
-            vec![ours(" DENIED "), theirs(&denial.tool), ours(" "), or_nothing(&denial.message)]
+            vec![ours(" DENIED] "), theirs(&denial.tool), ours(" "), or_nothing(&denial.message)]
         }
         EventKind::Error(error) => {
-            vec![ours(&format!(" ERROR {}: ", error.reason)), theirs(&error.message)]
+            vec![ours(&format!(" ERROR {}] ", error.reason)), theirs(&error.message)]
         }
         EventKind::FileChange(change) => {
             let done = match change.change {
-                FileChangeKind::Add => " file created: ",
-                FileChangeKind::Update => " file changed: ",
-                FileChangeKind::Delete => " file deleted: ",
-                FileChangeKind::Write => " file written: ",
+                FileChangeKind::Add => " file created] ",
+                FileChangeKind::Update => " file changed] ",
+                FileChangeKind::Delete => " file deleted] ",
+                FileChangeKind::Write => " file written] ",
             };
             vec![ours(done), theirs(&change.path)]
         }
         EventKind::Unknown(unknown) => {
-            vec![ours(" (not understood) "), theirs(&unknown.raw.to_string())]
+            vec![ours(" not understood] "), theirs(&unknown.raw.to_string())]
         }
     }
 }
@@ -335,18 +357,18 @@ fn describe_input(input: &Value, text: &mut String) {
 }
 
 /// How it ended. An agent that did not complete is part of what is judged.
-fn ending(transcript: &Transcript, blind: &Blind) -> Vec<Piece> {
+fn ending(transcript: &Transcript, blind: &Blind, mark: &str) -> Vec<Piece> {
     let end = &transcript.end;
     let mut pieces = vec![(
         Whose::Ours,
         match end.outcome {
-            Outcome::Completed => "The agent completed its work.".to_owned(),
-            outcome => format!("The agent did not complete its work: {outcome} ({}).", end.reason),
+            Outcome::Completed => format!("[end {mark}: completed]"),
+            outcome => format!("[end {mark}: NOT completed, {outcome} ({})]", end.reason),
         },
     )];
     if let Some(message) = end.message.as_ref().filter(|_| end.outcome != Outcome::Completed) {
         pieces.push((Whose::Ours, " ".to_owned()));
-        pieces.push((Whose::Theirs, cut_middle(&blind.apply(message), 500).0));
+        pieces.push((Whose::Theirs, cut_middle(&blind.said(message), 500).0));
     }
     // Some agents give their answer only at the end.
     let is_said = |words: &str| {
@@ -356,9 +378,11 @@ fn ending(transcript: &Transcript, blind: &Blind) -> Vec<Piece> {
     };
     if let Some(words) = end.final_text.as_deref().map(str::trim).filter(|words| !words.is_empty())
         && !is_said(words)
+        && let said = blind.said(words)
+        && !said.trim().is_empty()
     {
-        pieces.push((Whose::Ours, "\nIts last words:\n".to_owned()));
-        pieces.push((Whose::Theirs, cut_middle(&blind.apply(words), 8000).0));
+        pieces.push((Whose::Ours, format!("\n[last words {mark}]\n")));
+        pieces.push((Whose::Theirs, cut_middle(&said, 8000).0));
     }
     pieces
 }

@@ -1,5 +1,6 @@
 //! The table of lint rules: their codes, levels and documentation.
 
+pub(super) mod blind;
 mod reader;
 pub(super) mod reference;
 pub(super) mod suite;
@@ -9,7 +10,10 @@ use super::LintRule;
 
 /// Every rule, in the order of the documentation.
 pub fn lint_rules() -> impl Iterator<Item = &'static LintRule> {
-    [suite::RULES, triggers::RULES, reference::RULES, reader::RULES].into_iter().flatten().copied()
+    [suite::RULES, blind::RULES, triggers::RULES, reference::RULES, reader::RULES]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// The rule with that code, in any case, with `-` or `_`.

@@ -27,17 +27,34 @@ lint_rules! { Reader:
     /// What exactly must be there: "names all 3 files" instead of "lists the files properly".
     VAGUE, WarningOrStrictError, "vague";
 
-    /// A case has nothing to be judged by
+    /// Something that reads like an expectation is not graded
     ///
     /// ## What it does
-    /// Reports an eval without expectations, structural expectations and rubric.
+    /// Reports `expect`, `fail`, `expected_behavior` and the like beside `expectations`, which are the ones that count, and
+    /// such fields and `must_have` lists that hold something else than texts.
     ///
     /// ## Why is this bad?
-    /// It is run and paid for, and tells nothing.
+    /// The author believes that it decides, and nobody looks at it.
     ///
     /// ## Use instead
-    /// At least one expectation or check.
-    NOTHING_TO_GRADE, Warning, "nothing-to-grade";
+    /// One list: `expectations` for what a judge decides, `structural_expectations` for what a program decides.
+    NOT_GRADED, Warning, "not-graded";
+
+    /// A judge decides what a program was meant to decide
+    ///
+    /// ## What it does
+    /// Reports an assertion with a `pattern`, a `value` or another condition that no check understands: its `type` is
+    /// unknown, or a field that its type needs is missing.
+    ///
+    /// ## Why is this bad?
+    /// The judge gets the condition as text, which costs money and may be judged differently each time.
+    ///
+    /// ## Use instead
+    /// A `type` of docs/checks.md with its fields.
+    /// ```json
+    /// {"name": "no-find", "type": "transcript_regex", "pattern": "Bash.*find", "expect": "absent"}
+    /// ```
+    JUDGED_AS_TEXT, Warning, "judged-as-text";
 
     /// An expectation has no text
     ///
@@ -218,6 +235,30 @@ lint_rules! { Reader:
     /// ## Use instead
     /// Another query.
     REPEATED_QUERY, Warning, "repeated-query";
+
+    /// Earlier messages don't take turns
+    ///
+    /// ## What it does
+    /// Looks at the roles in `turns`: the first message is the user's, the last one the assistant's, and they alternate.
+    ///
+    /// ## Why is this bad?
+    /// The query is the user's next message. No conversation with an agent has two messages of one side in a row.
+    ///
+    /// ## Use instead
+    /// `"turns": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}]`
+    TURN_ORDER, Error, "turn-order";
+
+    /// A query has a field that nobody reads
+    ///
+    /// ## What it does
+    /// Reports each unknown field of the queries once. A field that looks like a misspelling is `unknown-field`.
+    ///
+    /// ## Why is this bad?
+    /// It has no effect: the query is asked as if it were not there.
+    ///
+    /// ## Use instead
+    /// `files`, `turns` and `context` say where a query is asked. `skillgauge schema trigger-set` lists all fields.
+    IGNORED_FIELD, Warning, "ignored-field";
 
     /// Queries and cases are in one list
     ///

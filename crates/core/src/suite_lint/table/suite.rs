@@ -18,6 +18,34 @@ lint_rules! { Suite:
     /// nothing about others.
     FEW_CASES, Warning, "few-cases";
 
+    /// A case has nothing to be graded by
+    ///
+    /// ## What it does
+    /// Reports a case without expectations, structural checks, rubric and `expected_output`.
+    ///
+    /// ## Why is this bad?
+    /// It would be run and paid for, and tell nothing. `run` refuses it before the first call.
+    ///
+    /// ## Use instead
+    /// At least one of them; the shortest is a sentence about what a good result is.
+    /// ```json
+    /// {"id": 1, "prompt": "...", "expected_output": "A table with one row for each month and its total"}
+    /// ```
+    NOTHING_TO_GRADE, Error, "nothing-to-grade";
+
+    /// A count has no operator
+    ///
+    /// ## What it does
+    /// Reports a `file_count` without `operator`.
+    ///
+    /// ## Why is this bad?
+    /// It means "exactly as many" here and "at least as many" in the checker that such suites were first written for, so the
+    /// same suite passes there and fails here.
+    ///
+    /// ## Use instead
+    /// `"operator": ">="` for at least as many, `"=="` for exactly as many.
+    NO_OPERATOR, Warning, "no-operator";
+
     /// A case passes when the agent does nothing
     ///
     /// ## What it does

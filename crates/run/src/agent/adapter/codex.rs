@@ -5,6 +5,8 @@
 //!   stands in that command's output. A path alone proves nothing; a body counts even if the command then failed.
 //! - Errors are prose: `Reconnecting... n/m (why)` is a retry, the rest is classified by its words. A plain 500 says
 //!   only "high demand".
+//! - Without a connection it waits for ever: `Reconnecting... waiting for network (why)`, again and again, whatever the
+//!   limits on retries. After [`WAITS`] of these without anything else we stop it.
 //! - The tokens come once, with `turn.completed`; input includes the cache. Cost, model, time and requests never come.
 //! - A command that the sandbox refused may leave no event at all.
 
@@ -12,7 +14,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use skillgauge_format::transcript::{
-    ErrorLevel, FileChangeKind, Retry, ToolStatus, Usage, UsageBasis,
+    ErrorLevel, FileChangeKind, Reason, Retry, ToolStatus, Usage, UsageBasis,
 };
 
 use super::context::{Exit, InstalledSkill};
@@ -23,17 +25,35 @@ use super::stream::{Ending, Identity, Joining, Recorder, Stream, Trouble, key};
 const MAX_OPEN: usize = 5000;
 /// How a retry is announced.
 const RECONNECTING: &str = "Reconnecting... ";
+/// How it says that there is no connection.
+const NO_NETWORK: &str = "waiting for network";
+/// So often it may look for a connection in vain: three times take about half a minute.
+const WAITS: u32 = 3;
 
 /// The state of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
     /// The skills that a running command asked for, by item.
     asked: HashMap<String, Vec<String>>,
+    /// How often it found no connection, since anything else happened.
+    waits: u32,
     ending: Option<Ending>,
 }
 
 impl Stream for Codex {
     fn event(&mut self, event: &Value, log: &mut Recorder) {
+        if let Some(why) = no_network(event) {
+            self.waits += 1;
+            return log.retry(Retry {
+                attempt: u64::from(self.waits),
+                max_attempts: None,
+                status: None,
+                reason: Reason::Connection,
+                delay_ms: None,
+                message: Some(why.to_owned()),
+            });
+        }
+        self.waits = 0;
         match event["type"].as_str() {
             Some("thread.started") => {
                 let session_id = event["thread_id"].as_str();
@@ -57,8 +77,16 @@ impl Stream for Codex {
         }
     }
 
+    fn is_stuck(&self) -> bool {
+        self.waits >= WAITS
+    }
+
     fn ending(&mut self, _exit: &Exit, _log: &mut Recorder) -> Option<Ending> {
-        self.ending.take()
+        let lost = || {
+            let message = "no connection to the model's service; Codex waited for one";
+            Ending::because(Reason::Connection, None, Some(message))
+        };
+        self.ending.take().or_else(|| self.is_stuck().then(lost))
     }
 }
 
@@ -223,6 +251,13 @@ fn problem(message: &str, log: &mut Recorder) {
     }
     let (found, status) = reason::classify(None, None, message);
     log.error(ErrorLevel::Error, found, status, message);
+}
+
+/// `Reconnecting... waiting for network (why)`.
+fn no_network(event: &Value) -> Option<&str> {
+    let message = event["message"].as_str().filter(|_| event["type"] == "error")?;
+    let why = message.strip_prefix(RECONNECTING)?.strip_prefix(NO_NETWORK)?.trim();
+    Some(why.strip_prefix('(').and_then(|why| why.strip_suffix(')')).unwrap_or(why))
 }
 
 /// `Reconnecting... 2/5 (why)`.

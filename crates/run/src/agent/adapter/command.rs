@@ -1,26 +1,14 @@
 //! Any program: the smallest contract.
 //!
 //! The program gets the prompt on standard input and the work folder as its current folder. Whatever it prints is its
-//! answer; exit code 0 means that it is done. If it wants to say more, it prints JSON objects, one per line:
+//! answer; exit code 0 means that it is done. If it wants to say more, it prints JSON objects, one per line: those of
+//! [`super::command_event`], which has their fields.
 //!
-//! | event | meaning |
-//! |---|---|
-//! | `{"type":"start","model":M,"agent_version":V,"session_id":S}` | who it is; all optional |
-//! | `{"type":"text","text":T}` | it said something |
-//! | `{"type":"thinking","text":T}` | it thought aloud |
-//! | `{"type":"tool_use","id":I,"name":N,"input":{..}}` | it called a tool |
-//! | `{"type":"tool_result","id":I,"output":T,"is_error":false}` | the tool answered |
-//! | `{"type":"skill","name":N,"state":"asked"\|"loaded"\|"denied"\|"failed"}` | it asked for a skill, or got it |
-//! | `{"type":"file_change","path":P,"change":"add"\|"update"\|"delete"}` | it changed a file |
-//! | `{"type":"usage","input_tokens":N,"output_tokens":N,"cache_read_tokens":N,"cache_write_tokens":N,"reasoning_tokens":N,"cost_usd":X}` | tokens of one request; several add up |
-//! | `{"type":"retry","attempt":N,"status":S,"message":T}` | a request failed and is tried again |
-//! | `{"type":"permission_denied","id":I,"name":N,"message":T}` | a tool was refused |
-//! | `{"type":"error","message":T,"status":S,"reason":R}` | something went wrong; `reason` as in a transcript |
-//! | `{"type":"result","text":T,"is_error":false,"reason":R,"duration_ms":N}` | it is done, and this is the answer |
-//!
-//! Every event may have a `time` (RFC 3339) and a `sub_agent` (its id). A `result` ends the run whatever the exit code
-//! is. Without one, exit code 0 ends it well, unless an `error` came. An object without a known `type` is kept as
-//! unknown; one without any `type` is part of the answer.
+//! A `result` ends the run whatever the exit code is. Without one, exit code 0 ends it well, unless an `error` came. What
+//! nobody understands, an unknown `type` or field or a skill without a state, is kept as unknown with a note, once each: a
+//! misspelled event would otherwise look like an agent that did nothing. An object without any `type` is part of the answer.
+
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,6 +16,7 @@ use skillgauge_format::transcript::{
     ErrorLevel, FileChangeKind, Reason, Retry, SkillState, ToolStatus, Usage, UsageBasis,
 };
 
+use super::command_event::{SKILL_STATES, unknown_fields, unknown_type};
 use super::context::Exit;
 use super::evidence::reason;
 use super::stream::{Ending, Identity, Joining, PlainText, Recorder, Stream, Trouble};
@@ -41,7 +30,12 @@ pub(super) struct Command {
     cost_unknown: bool,
     error: Option<Ending>,
     result: Option<Ending>,
+    /// What was said about events that are not understood.
+    told: BTreeSet<String>,
 }
+
+/// As many different complaints as are kept.
+const MOST_TOLD: usize = 20;
 
 impl Stream for Command {
     fn plain_text(&self) -> PlainText {
@@ -67,7 +61,7 @@ impl Stream for Command {
             "tool_result" => {
                 log.tool_result(words("id"), tool_status(event), &output(&event["output"]));
             }
-            "skill" => skill(event, log),
+            "skill" => self.skill(event, log),
             "file_change" => log.file_change(words("path"), change(words("change"))),
             "usage" => self.usage(event),
             "retry" => log.retry(retry(event)),
@@ -76,7 +70,11 @@ impl Stream for Command {
             }
             "error" => self.error = Some(problem(event, log)),
             "result" => self.result(event, log),
-            _ => log.unknown(event, None),
+            other => self.tell(event, &unknown_type(other), log),
+        }
+        let fields = event.as_object().into_iter().flat_map(|fields| fields.keys());
+        for note in unknown_fields(words("type"), fields) {
+            self.tell(event, &note, log);
         }
     }
 
@@ -101,6 +99,36 @@ impl Stream for Command {
 }
 
 impl Command {
+    /// Keeps an event that is not understood, with what is wrong about it the first time.
+    fn tell(&mut self, event: &Value, note: &str, log: &mut Recorder) {
+        if self.told.len() < MOST_TOLD && self.told.insert(note.to_owned()) {
+            log.unknown(event, Some(note));
+        }
+    }
+
+    fn skill(&mut self, event: &Value, log: &mut Recorder) {
+        let name = event["name"].as_str().unwrap_or_default();
+        let call = event["id"].as_str().unwrap_or_default();
+        let note = event["message"].as_str().unwrap_or_default();
+        match SkillState::deserialize(&event["state"]) {
+            Ok(SkillState::Asked) => log.skill_asked(name, call),
+            Ok(SkillState::Loaded) => log.skill_loaded(name, call, None),
+            Ok(SkillState::Denied) => log.skill_trouble(name, call, Trouble::Denied, note),
+            Ok(SkillState::Failed) => log.skill_trouble(name, call, Trouble::Failed, note),
+            // A state that nobody knows proves nothing.
+            Err(_) if event["state"].is_null() => {
+                let note =
+                    format!("`skill` without `state` (one of {SKILL_STATES}) proves nothing");
+                self.tell(event, &note, log);
+            }
+            Err(_) => {
+                let state = &event["state"];
+                let note = format!("the `state` {state} of `skill` is not one of {SKILL_STATES}");
+                self.tell(event, &note, log);
+            }
+        }
+    }
+
     fn usage(&mut self, event: &Value) {
         let count = |name: &str| event[name].as_u64().unwrap_or(0);
         self.requests = self.requests.saturating_add(event["requests"].as_u64().unwrap_or(1));
@@ -150,20 +178,6 @@ fn output(output: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-fn skill(event: &Value, log: &mut Recorder) {
-    let name = event["name"].as_str().unwrap_or_default();
-    let call = event["id"].as_str().unwrap_or_default();
-    let note = event["message"].as_str().unwrap_or_default();
-    match SkillState::deserialize(&event["state"]) {
-        Ok(SkillState::Asked) => log.skill_asked(name, call),
-        Ok(SkillState::Loaded) => log.skill_loaded(name, call, None),
-        Ok(SkillState::Denied) => log.skill_trouble(name, call, Trouble::Denied, note),
-        Ok(SkillState::Failed) => log.skill_trouble(name, call, Trouble::Failed, note),
-        // A state that nobody knows proves nothing.
-        Err(_) => log.unknown(event, Some("the state is not one of asked, loaded, denied, failed")),
     }
 }
 

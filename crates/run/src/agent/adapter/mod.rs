@@ -10,6 +10,7 @@
 mod claude;
 mod codex;
 mod command;
+mod command_event;
 mod context;
 mod evidence;
 mod gemini;
@@ -17,6 +18,7 @@ mod opencode;
 mod stream;
 
 pub(crate) use codex::skills_asked_for;
+pub use command_event::{COMMAND_EVENTS, COMMON_FIELDS, CommandEvent, EventField};
 pub use context::{Caps, Context, Exit, InstalledSkill};
 use skillgauge_format::transcript::Transcript;
 use stream::Stream;

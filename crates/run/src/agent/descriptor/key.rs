@@ -20,7 +20,7 @@ const VARIABLES: &str =
     "a table of texts; of a list of texts the first that can be filled is taken";
 
 /// The keys of a descriptor.
-pub static KEYS: [Key; 23] = [
+pub static KEYS: [Key; 26] = [
     key(
         "name",
         TEXT,
@@ -44,6 +44,21 @@ pub static KEYS: [Key; 23] = [
     key("extra-arguments", ARGUMENTS, "arguments to add where `{extra-arguments}` stands"),
     key("prompt", "`argument` or `stdin`", "how it gets the prompt"),
     key("skills", TEXT, "where it looks for skills, relative to the work folder"),
+    key(
+        "instructions",
+        TEXT,
+        "the file in the work folder that it reads project instructions from; `context` of a query goes there",
+    ),
+    key(
+        "listing",
+        "a table with `total`, `each`, `keeps`, `mark` and `when-to-use`",
+        "what is known of its list of skills: characters of the list, of a description that stays whole and of one that is cut",
+    ),
+    key(
+        "skill-needs",
+        TEXTS,
+        "what a skill must have for the agent to list it: `description`; one without it is refused before the first call",
+    ),
     key(
         "skill-list",
         "a table with `each` and `separator`",
@@ -71,8 +86,9 @@ pub static KEYS: [Key; 23] = [
     ),
     key(
         "version",
-        "a table with `arguments` and `minimum`",
-        "how it tells its version, and the oldest that works",
+        "a table with `arguments`, `minimum`, `tested` and `node`",
+        "how it tells its version; older ones than `minimum` are refused, those outside of `tested` (`[\"1.2.0\", \"1.4.3\"]`) are \
+         warned about; the Node.js that its package asks for",
     ),
     key("install", TEXT, "how to install it, for people"),
     key(

@@ -16,7 +16,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use skillgauge_core::skill::Skill;
+use skillgauge_core::trigger::listing::ListingRule;
 
+use super::TaskSkill;
 use super::adapter::AdapterKind;
 pub use key::{KEYS, Key, LOGIN_KEYS};
 pub(super) use read::{Draft, contradictions, problem};
@@ -76,6 +79,15 @@ pub struct Descriptor {
     /// Where it looks for skills, relative to the work folder.
     #[serde(deserialize_with = "read::relative_path")]
     pub skills: String,
+    /// The file in the work folder that it reads project instructions from; absent when there is none.
+    #[serde(default, deserialize_with = "read::some_relative_path")]
+    pub instructions: Option<String>,
+    /// What is known of how it lists skills for its model; absent when nothing is.
+    #[serde(default)]
+    pub listing: Option<ListingRule>,
+    /// What a skill must have for the agent to list it.
+    #[serde(default)]
+    pub skill_needs: Vec<SkillNeed>,
     /// How the skills are listed where a placeholder asks for it.
     #[serde(default)]
     pub skill_list: Option<SkillList>,
@@ -165,6 +177,14 @@ pub enum PromptVia {
     Stdin,
 }
 
+/// Something that a skill must have for an agent to list it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkillNeed {
+    /// A front matter that can be read, with a description.
+    Description,
+}
+
 /// How the installed skills are listed for `{skill-list}`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -249,9 +269,14 @@ pub struct Switch {
 pub struct VersionCheck {
     /// The arguments that make it tell; without any it is not asked.
     pub arguments: Vec<String>,
-    /// The oldest version that is known to work as described.
+    /// Older ones are known to be measured wrongly, and refused.
     #[serde(deserialize_with = "read::minimum")]
     pub minimum: Option<Version>,
+    /// The oldest and the newest version that this was tested with; others are measured with a warning.
+    #[serde(deserialize_with = "read::tested")]
+    pub tested: Option<[Version; 2]>,
+    /// The Node.js that its package asks for. With an older one npm installs an older version and says nothing.
+    pub node: Option<String>,
 }
 
 /// Where a descriptor comes from.
@@ -351,6 +376,63 @@ impl Descriptor {
             templates.extend(variables.values().flatten());
         }
         templates
+    }
+
+    /// How to install it, with what that needs.
+    pub fn install_advice(&self) -> Option<String> {
+        let install = self.install.as_ref()?;
+        let newest = self.version.tested.as_ref().map(|[_, newest]| newest);
+        Some(match (&self.version.node, newest) {
+            (Some(node), Some(newest)) => format!(
+                "install it with `{install}`; it needs Node {node}, and with an older Node npm installs an older version \
+                 unless you name one: `{install}@{newest}`"
+            ),
+            (Some(node), None) => format!("install it with `{install}`; it needs Node {node}"),
+            (None, _) => format!("install it with `{install}`"),
+        })
+    }
+
+    /// Why a version may be measured wrongly, and what to do; nothing for one that was tested.
+    pub fn untested(&self, version: Option<&Version>) -> Option<String> {
+        let [oldest, newest] = self.version.tested.as_ref()?;
+        let name = &self.name;
+        let range =
+            if oldest == newest { oldest.to_string() } else { format!("{oldest} to {newest}") };
+        let advice =
+            || self.install_advice().map(|advice| format!(": {advice}")).unwrap_or_default();
+        match version {
+            None => {
+                Some(format!("{name} did not tell its version; skillgauge was tested with {range}"))
+            }
+            Some(found) if found < oldest => Some(format!(
+                "{name} {found} is older than what skillgauge was tested with ({range}), so results may be wrong; \
+                 update it{}",
+                advice()
+            )),
+            Some(found) if found > newest => Some(format!(
+                "{name} {found} is newer than what skillgauge was tested with ({range}); if a result looks wrong, \
+                 compare it with {name} {newest}"
+            )),
+            Some(_) => None,
+        }
+    }
+
+    /// Why the agent would never list a skill, whatever is asked of it.
+    pub fn unlisted(&self, skill: &TaskSkill) -> Option<String> {
+        let is_described = || {
+            skill.description.is_some()
+                || Skill::read(&skill.folder)
+                    .document()
+                    .and_then(|document| document.entry("description")?.value.scalar_text())
+                    .is_some_and(|text| !text.trim().is_empty())
+        };
+        let needs_description = self.skill_needs.contains(&SkillNeed::Description);
+        (needs_description && !is_described()).then(|| {
+            format!(
+                "{} lists no skill without a description that can be read, and `{}` has none",
+                self.name, skill.name
+            )
+        })
     }
 
     /// The variables of the user's environment that hold a login.

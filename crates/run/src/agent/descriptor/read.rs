@@ -438,6 +438,12 @@ pub(super) fn relative_path<'de, D: Deserializer<'de>>(d: D) -> Result<String, D
     }))
 }
 
+pub(super) fn some_relative_path<'de, D: Deserializer<'de>>(
+    d: D,
+) -> Result<Option<String>, D::Error> {
+    relative_path(d).map(Some)
+}
+
 pub(super) fn variable_names<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<String>, D::Error> {
     let names = Vec::<VariableName>::deserialize(d)?;
     Ok(names.into_iter().map(|name| name.0).collect())
@@ -466,6 +472,17 @@ pub(super) fn minimum<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Version>
         let version = Version::parse(text);
         version.map(Some).ok_or_else(|| format!("`{text}` is not a version such as 1.2.3"))
     }))
+}
+
+pub(super) fn tested<'de, D: Deserializer<'de>>(d: D) -> Result<Option<[Version; 2]>, D::Error> {
+    let texts = Vec::<String>::deserialize(d)?;
+    let versions: Option<Vec<Version>> = texts.iter().map(|text| Version::parse(text)).collect();
+    match versions.as_deref() {
+        Some([oldest, newest]) if oldest <= newest => Ok(Some([oldest.clone(), newest.clone()])),
+        _ => Err(de::Error::custom(
+            "expected the oldest and the newest version, such as [\"1.2.0\", \"1.4.3\"]",
+        )),
+    }
 }
 
 /// A `[[login]]` as it is written.

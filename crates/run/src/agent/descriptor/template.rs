@@ -28,6 +28,8 @@ pub enum Slot {
     SkillList,
     /// The name of one skill; only inside of `skill-list`.
     Skill,
+    /// The agent's own version, if it told one.
+    AgentVersion,
     /// The limit on turns, if there is one.
     MaxTurns,
     /// The limit on cost in US dollars, if there is one.
@@ -54,7 +56,7 @@ pub enum Presence {
 }
 
 /// The table of slots: name, slot, presence, and what it is, for the documentation.
-pub static SLOTS: [(&str, Slot, Presence, &str); 13] = [
+pub static SLOTS: [(&str, Slot, Presence, &str); 14] = [
     ("prompt", Slot::Prompt, Presence::Always, "what the agent is asked to do"),
     ("model", Slot::Model, Presence::Optional, "the model"),
     ("work", Slot::Work, Presence::Always, "the work folder"),
@@ -69,6 +71,7 @@ pub static SLOTS: [(&str, Slot, Presence, &str); 13] = [
         "all installed skills, as `skill-list` says",
     ),
     ("skill", Slot::Skill, Presence::Special, "the name of one skill, inside of `skill-list`"),
+    ("agent-version", Slot::AgentVersion, Presence::Optional, "the agent's version, as it told it"),
     ("max-turns", Slot::MaxTurns, Presence::Optional, "the limit on turns"),
     ("max-cost", Slot::MaxCost, Presence::Optional, "the limit on cost in US dollars"),
     ("bundled-skills", Slot::BundledSkills, Presence::List, "the arguments of `bundled-skills`"),

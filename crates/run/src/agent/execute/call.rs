@@ -32,7 +32,7 @@ impl Call {
         folders: &Folders,
     ) -> Self {
         let descriptor = &located.descriptor;
-        let values = with_variables(values(task, descriptor, folders), descriptor, environment);
+        let values = with_variables(values(task, located, folders), descriptor, environment);
         let variables = RunVariables::new(
             descriptor,
             environment,
@@ -65,7 +65,8 @@ fn limits(task: &AgentTask) -> Limits {
 }
 
 /// What the task says, as values of placeholders.
-fn values(task: &AgentTask, descriptor: &Descriptor, folders: &Folders) -> Values {
+fn values(task: &AgentTask, located: &Located, folders: &Folders) -> Values {
+    let descriptor = &located.descriptor;
     let list = descriptor.skill_list.as_ref().filter(|_| !task.skills.is_empty()).map(|list| {
         let each = task
             .skills
@@ -78,6 +79,7 @@ fn values(task: &AgentTask, descriptor: &Descriptor, folders: &Folders) -> Value
         .with(Slot::Prompt, &task.prompt)
         .with_some(Slot::Model, task.model.as_deref())
         .with_some(Slot::SkillList, list)
+        .with_some(Slot::AgentVersion, located.version.as_ref().map(ToString::to_string))
         .with_some(Slot::MaxTurns, task.limits.max_turns.map(|turns| turns.to_string()))
         .with_some(Slot::MaxCost, task.limits.max_cost_usd.map(|cost| cost.to_string()))
 }
@@ -93,7 +95,7 @@ fn record(
     let folders = Folders::below(ROOT, descriptor);
     let names = descriptor.pass.iter().map(String::as_str).chain(BASE_VARIABLES);
     let names = names.filter(|name| environment.has(name));
-    let shown = names.fold(values(task, descriptor, &folders), |values, name| {
+    let shown = names.fold(values(task, located, &folders), |values, name| {
         let slot = Slot::Variable(name.to_owned());
         let text = slot.to_string();
         values.with(slot, text)
@@ -138,6 +140,7 @@ pub(crate) fn described(descriptor: &Descriptor, bundled: BundledSkills) -> Vec<
         Slot::Config,
         Slot::Tmp,
         Slot::Skills,
+        Slot::AgentVersion,
         Slot::SkillList,
         Slot::MaxTurns,
         Slot::MaxCost,

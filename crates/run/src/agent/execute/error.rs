@@ -7,6 +7,7 @@ use crate::agent::registry::UnknownAgent;
 use crate::cassette::CassetteError;
 use crate::outputs::OutputsError;
 use crate::pool::Problem;
+use crate::preflight::Unready;
 use crate::process::ProcessError;
 
 /// Why a task was not run, or why its result could not be kept.
@@ -21,6 +22,9 @@ pub enum ExecuteError {
     /// The agent is not there, or too old.
     #[error(transparent)]
     Locate(#[from] LocateError),
+    /// Something is missing that everything needs: a login, a gateway, room.
+    #[error(transparent)]
+    Unready(#[from] Unready),
     /// The task cannot be prepared.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
@@ -58,6 +62,7 @@ impl ExecuteError {
             Self::Unknown(_)
             | Self::NoAgent { .. }
             | Self::Locate(_)
+            | Self::Unready(_)
             | Self::Isolation(_)
             | Self::Outputs(_)
             | Self::OutputsNotEmpty { .. }

@@ -33,7 +33,8 @@ use super::task::{AgentTask, StopCondition};
 use crate::cassette::{Cassette, EntryKind, Mode, Places, Playback, Question};
 use crate::model::Environment;
 use crate::outputs::CollectLimits;
-use crate::pool::RetryRules;
+use crate::pool::{Asked, Breaker, RetryRules, Services};
+use crate::preflight;
 use crate::process::Guard;
 pub(crate) use call::described;
 pub use error::ExecuteError;
@@ -58,6 +59,8 @@ pub struct ExecutorSettings {
     pub cassette: Arc<Cassette>,
     /// How much of what agents produce is kept.
     pub collect: CollectLimits,
+    /// The services that the command asks, with their breakers.
+    pub services: Services,
 }
 
 /// Carries out tasks. One for a batch: an agent is looked for and asked for its version once.
@@ -101,13 +104,32 @@ impl Executor {
         &self.settings
     }
 
-    /// Finds an agent, before anything is run; an agent that is missing or too old is an error. Nothing is looked for
-    /// when everything comes from a recording.
+    /// The breaker of the service behind the agents.
+    pub fn breaker(&self) -> Breaker {
+        self.settings.services.breaker("the agent's service")
+    }
+
+    /// Finds an agent, before anything is run; an agent that is missing, too old or without a login is an error, and so is
+    /// a gateway that nobody answers at. Nothing is looked for when everything comes from a recording.
     pub async fn prepare(&self, agent: &str) -> Result<Option<Arc<Located>>, ExecuteError> {
-        match self.settings.cassette.mode() {
-            Mode::Replay(_) => Ok(None),
-            Mode::Off | Mode::Record(_) => self.locate(agent).await.map(Some),
+        if matches!(self.settings.cassette.mode(), Mode::Replay(_)) {
+            return Ok(None);
         }
+        let located = self.locate(agent).await?;
+        let (settings, descriptor) = (&self.settings, &located.descriptor);
+        preflight::login(descriptor, &settings.environment)?;
+        preflight::room(&settings.scratch)?;
+        for variable in preflight::addresses_of_agent(descriptor, &settings.environment) {
+            let environment = settings.environment.clone();
+            tokio::task::spawn_blocking(move || preflight::reach(&variable, &environment))
+                .await??;
+        }
+        Ok(Some(located))
+    }
+
+    /// How to log in to an agent that is known, for people.
+    pub(crate) async fn login_help(&self, agent: &str) -> Option<String> {
+        self.located.lock().await.get(agent)?.descriptor.login_help.clone()
     }
 
     async fn locate(&self, agent: &str) -> Result<Arc<Located>, ExecuteError> {
@@ -145,6 +167,7 @@ impl Executor {
                 folder: settings.folder.clone(),
                 cassette: Arc::new(Cassette::off()),
                 collect: settings.collect,
+                services: settings.services.clone(),
             },
             located: tokio::sync::Mutex::new(self.located.lock().await.clone()),
         }
@@ -235,13 +258,29 @@ impl Executor {
         let mut retries = rules.start(seed, 0);
         let mut earlier: Vec<(AgentRun, Duration)> = Vec::new();
         let mut number = 1;
+        let mut last: Option<AgentRun> = None;
+        let breaker = self.breaker();
         loop {
+            let pass = tokio::select! {
+                () = cancel.cancelled() => None,
+                pass = breaker.pass() => pass.ok(),
+            };
+            // Stopped, or given up: what the last attempt came to is what there is.
+            if let (None, Some(run)) = (&pass, last.take()) {
+                earlier.pop();
+                return Ok(run.after(earlier));
+            }
             let made =
                 self.attempt(Attempt { task, number, outputs }, cancel, &mut *on_progress).await;
             let problem = match &made {
                 Ok(run) => run.problem(),
                 Err(error) => error.problem(),
             };
+            if let (Some(pass), Ok(run)) = (pass, &made)
+                && let Asked::Yes { message } = run.asked()
+            {
+                pass.end(problem.as_ref(), &message);
+            }
             let delay = problem.and_then(|problem| retries.after(&problem));
             let Some(delay) = delay.filter(|_| !cancel.is_cancelled()) else {
                 return made.map(|run| run.after(earlier));
@@ -255,6 +294,7 @@ impl Executor {
                 () = cancel.cancelled() => return made.map(|run| run.after(earlier)),
                 () = tokio::time::sleep(waited) => {}
             }
+            last = made.as_ref().ok().cloned();
             earlier.extend(made.ok().map(|run| (run, waited)));
             number += 1;
         }

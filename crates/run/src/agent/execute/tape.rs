@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use skillgauge_core::files::{ContentHash, normal};
+use skillgauge_core::trigger::not_understood;
 use skillgauge_format::transcript::{ExitStatus, Transcript};
 
 use super::super::adapter::{Context, InstalledSkill};
@@ -26,6 +27,8 @@ pub(super) struct TapeRequest<'t> {
     prompt: &'t str,
     skills: Vec<SkillRequest<'t>>,
     inputs: Vec<InputRequest<'t>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'t str>,
     bundled_skills: BundledSkills,
     stop: &'t StopCondition,
     max_turns: Option<u32>,
@@ -75,6 +78,7 @@ impl<'t> TapeRequest<'t> {
             prompt: &task.prompt,
             skills: skills.collect(),
             inputs: inputs.collect(),
+            context: task.context.as_deref(),
             bundled_skills: task.bundled_skills,
             stop: &task.stop,
             max_turns: task.limits.max_turns,
@@ -156,6 +160,9 @@ impl AttemptFacts {
             peak_rss: self.peak_rss,
             cpu_ms: self.cpu_ms,
         };
+        let mut notes = self.notes;
+        let unknown = not_understood(&transcript).into_iter();
+        notes.extend(unknown.map(|text| RunNote::UnknownEvent { text }));
         let timing = RunTiming {
             started: self.started,
             ended: self.ended,
@@ -174,7 +181,7 @@ impl AttemptFacts {
             skillgauge_version: self.seen.skillgauge_version,
             call: self.seen.call,
             stderr: self.stderr,
-            notes: self.notes,
+            notes,
             origin: RunOrigin::Live,
         }
     }

@@ -43,7 +43,7 @@ impl<'s> StopWatch<'s> {
                 self.loaded.len() == names.len() || (was_loaded && self.is_other_work(events))
             }
         };
-        if is_enough { Flow::Enough } else { Flow::Continue }
+        if is_enough || reader.is_stuck() { Flow::Enough } else { Flow::Continue }
     }
 
     fn hear(&mut self, event: &Event) {

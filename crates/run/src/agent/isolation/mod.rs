@@ -114,6 +114,12 @@ pub enum IsolationError {
     /// An input would lie where the agent looks for skills.
     #[error("the input {path:?} would lie where the agent looks for skills")]
     InputAmongSkills { path: PathBuf },
+    /// The agent reads no project instructions.
+    #[error("`{agent}` has no file for project instructions; set `instructions` in its descriptor")]
+    NoInstructions { agent: String },
+    /// An input lies where the project instructions go.
+    #[error("the input {path:?} lies where the project instructions go")]
+    InputIsInstructions { path: PathBuf },
     /// Something could not be written.
     #[error("cannot prepare {what}")]
     Write {
@@ -178,6 +184,9 @@ impl Isolation {
         for input in &task.inputs {
             self.add_input(input, descriptor)?;
         }
+        if let Some(context) = &task.context {
+            self.add_instructions(context, descriptor)?;
+        }
         for skill in &task.skills {
             self.install(skill, descriptor)?;
         }
@@ -203,6 +212,23 @@ impl Isolation {
         }
         self.notes.extend(found.content.left_out.iter().map(|path| RunNote::left_out(path)));
         Ok(())
+    }
+
+    fn add_instructions(
+        &mut self,
+        text: &str,
+        descriptor: &Descriptor,
+    ) -> Result<(), IsolationError> {
+        let Some(file) = &descriptor.instructions else {
+            return Err(IsolationError::NoInstructions { agent: descriptor.name.to_string() });
+        };
+        let path = Path::new(&self.folders.work).join(file);
+        if path.exists() {
+            return Err(IsolationError::InputIsInstructions { path: PathBuf::from(file) });
+        }
+        self.scope = std::mem::take(&mut self.scope).without(Path::new(file));
+        let parent = path.parent().map_or(Ok(()), fs_err::create_dir_all);
+        parent.and_then(|()| fs_err::write(&path, text)).map_err(writing("the instructions"))
     }
 
     fn install(

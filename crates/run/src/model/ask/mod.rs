@@ -23,10 +23,10 @@ use self::wire::{Adaptation, Call, CallManner, LimitName, Repair, Reply, Wire};
 use crate::model::error::{Failure, ModelError, millis};
 use crate::model::name::ModelName;
 use crate::model::provider::Connection;
-use crate::model::request::Request;
+use crate::model::request::{Fit, Request};
 use crate::model::response::{AnswerFormat, Attempt, Cause, Manner, Response, TemperatureUse};
 use crate::model::{Answering, Model};
-use crate::pool::RetryRules;
+use crate::pool::{Breaker, RetryRules};
 
 /// A model behind a wire.
 #[derive(Debug)]
@@ -36,6 +36,7 @@ pub(in crate::model) struct Asker {
     retry: RetryRules,
     /// Where the jitter of delays comes from.
     seed: u64,
+    breaker: Breaker,
     /// The manner that worked last.
     manner: Mutex<CallManner>,
 }
@@ -45,10 +46,11 @@ impl Asker {
         name: ModelName,
         (wire, limit_name): Connection,
         (retry, seed): (RetryRules, u64),
+        breaker: Breaker,
     ) -> Self {
         let format = wire.formats().first().copied().unwrap_or(AnswerFormat::PlainText);
         let manner = CallManner { format, limit_name, temperature: TemperatureUse::AsAsked };
-        Self { name, wire, retry, seed, manner: Mutex::new(manner) }
+        Self { name, wire, retry, seed, breaker, manner: Mutex::new(manner) }
     }
 
     async fn ask(&self, request: &Request) -> Result<Response, Failure> {
@@ -66,6 +68,9 @@ impl Asker {
     ) -> Result<(Reply, Manner, Option<JsonAnswer>), ModelError> {
         let (reply, manner) = self.call(request, None, ledger).await?;
         let Some(schema) = request.schema() else { return Ok((reply, manner, None)) };
+        if request.fit == Fit::AsItComes {
+            return Ok((as_text(reply), manner, None));
+        }
         let repair = match check(&reply, schema) {
             Ok(checked) => return Ok((reply, manner, Some(checked))),
             Err(repair) => repair,
@@ -97,8 +102,22 @@ impl Asker {
         loop {
             tokio::time::sleep(delay).await;
             let call = Call { request, manner, repair };
+            let pass = match self.breaker.pass().await {
+                Ok(pass) => pass,
+                Err(down) => return Err(down.into()),
+            };
             let started = Instant::now();
             let result = self.wire.call(&call).await;
+            match &result {
+                Ok(_) => pass.end(None, ""),
+                Err(fault) => {
+                    // A request that the service rejects was answered; a program that is missing was not.
+                    let problem = fault.error.problem();
+                    if problem.is_some() || matches!(fault.error, ModelError::BadRequest { .. }) {
+                        pass.end(problem.as_ref(), &fault.error.to_string());
+                    }
+                }
+            }
             let attempt = Attempt {
                 cause,
                 delay_ms: millis(delay),
@@ -189,6 +208,15 @@ impl Model for Asker {
     fn answer<'a>(&'a self, request: &'a Request) -> Answering<'a> {
         Box::pin(self.ask(request))
     }
+}
+
+/// A reply whose text is all that it says, what the model gave to the tool for answering included.
+fn as_text(mut reply: Reply) -> Reply {
+    let inputs = std::mem::take(&mut reply.tool_inputs);
+    let said = std::mem::take(&mut reply.text);
+    let texts = std::iter::once(said).chain(inputs.iter().map(ToString::to_string));
+    reply.text = texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
+    reply
 }
 
 /// The error to report: when every manner was rejected, it was not about the manner, and the first complaint is the one

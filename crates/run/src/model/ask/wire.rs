@@ -12,7 +12,7 @@ use skillgauge_format::AnswerSchema;
 use skillgauge_format::transcript::Usage;
 
 use crate::model::error::ModelError;
-use crate::model::request::{Protocol, Request, Verbatim};
+use crate::model::request::{Fit, Protocol, Request, Verbatim};
 use crate::model::response::{AnswerFormat, TemperatureUse};
 use crate::model::tool::CalledTool;
 
@@ -146,9 +146,14 @@ impl Call<'_> {
         self.schema().map(|_| self.manner.format)
     }
 
-    /// Whether a reply that was cut can be used all the same: what the model called before is what counts.
-    pub(in crate::model) fn may_be_cut(&self) -> bool {
+    /// Whether the model may call tools of somebody else.
+    pub(in crate::model) fn has_tools(&self) -> bool {
         !self.request.tools.is_empty() || self.request.verbatim.is_some()
+    }
+
+    /// Whether a reply that was cut can be used all the same: what the model called or said before is what counts.
+    pub(in crate::model) fn may_be_cut(&self) -> bool {
+        self.has_tools() || self.request.fit == Fit::AsItComes
     }
 
     /// The body that somebody else made for this protocol; another protocol's cannot be sent.
@@ -201,7 +206,7 @@ impl Call<'_> {
 
 fn schema_words(schema: &AnswerSchema) -> String {
     format!(
-        "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n```json\n{:#}\n```",
+        "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n```json\n{}\n```",
         schema.value()
     )
 }

@@ -80,7 +80,11 @@ fn body(model: &str, call: &Call<'_>) -> Value {
         body.insert("temperature".to_owned(), temperature.into());
     }
     let content: Vec<Value> = parts.collect();
-    body.insert("messages".to_owned(), json!([{"role": "user", "content": content}]));
+    let later = call.request.later.iter();
+    let later = later.map(|turn| json!({"role": turn.role.as_str(), "content": turn.content}));
+    let messages: Vec<Value> =
+        std::iter::once(json!({"role": "user", "content": content})).chain(later).collect();
+    body.insert("messages".to_owned(), messages.into());
     if let (Some(schema), Some(AnswerFormat::ForcedTool)) = (call.schema(), call.format()) {
         let name = tool_name(schema.name());
         let description = "Gives the answer. Call it exactly once.";
@@ -120,7 +124,7 @@ fn read(exchange: &Exchange, call: &Call<'_>) -> Result<Reply, ModelError> {
         Some(CalledTool { name, input: block["input"].clone() })
     };
     // The tool that a structured answer is forced into is none that the caller offered.
-    let offered = calls.clone().filter(|_| call.may_be_cut());
+    let offered = calls.clone().filter(|_| call.has_tools());
     let stop_reason = message["stop_reason"].as_str().map(str::to_owned);
     let text = texts.concat();
     let flaw = match stop_reason.as_deref() {

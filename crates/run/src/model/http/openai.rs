@@ -76,6 +76,9 @@ fn body(model: &str, call: &Call<'_>) -> Value {
     }
     // One plain text: not every server takes content in parts.
     messages.push(json!({"role": "user", "content": call.user_text()}));
+    for turn in &call.request.later {
+        messages.push(json!({"role": turn.role.as_str(), "content": turn.content}));
+    }
     let limit = match call.manner.limit_name {
         LimitName::MaxTokens => "max_tokens",
         LimitName::MaxCompletionTokens => "max_completion_tokens",

@@ -63,9 +63,7 @@ impl Wire for Codex {
                 "web_search=\"disabled\"".to_owned(),
                 format!("model_instructions_file={}", toml_text(&system.display().to_string())),
             ]);
-            if let Some(base_url) = &self.base_url {
-                settings.push(format!("openai_base_url={}", toml_text(base_url.expose())));
-            }
+            settings.extend(provider(self.base_url.as_ref()));
             let flags =
                 ["exec", "--json", "--skip-git-repo-check", "--ephemeral", "--ignore-rules"];
             let mut arguments: Vec<String> = flags.map(str::to_owned).to_vec();
@@ -93,6 +91,20 @@ impl Wire for Codex {
         // A login may be a subscription, so list prices say nothing.
         None
     }
+}
+
+/// OpenAI's own service or the user's, with few retries of its own: we retry ourselves. As in agents/codex.toml, which says
+/// why the built-in provider is not used.
+fn provider(base_url: Option<&Secret>) -> [String; 2] {
+    let address = base_url.map(|url| format!("base_url={},", toml_text(url.expose())));
+    [
+        "model_provider=\"limited\"".to_owned(),
+        format!(
+            "model_providers.limited={{name=\"OpenAI\",{}wire_api=\"responses\",requires_openai_auth=true,\
+             request_max_retries=0,stream_max_retries=0}}",
+            address.unwrap_or_default()
+        ),
+    ]
 }
 
 /// A text as TOML writes it; a JSON string is one.

@@ -6,14 +6,19 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Permit, Pool, Verdict};
+use crate::pool::Services;
 
 const PRESSURE: Verdict = Verdict::Pressure { pause: None };
 const NOT_NOW: Duration = Duration::from_secs(100);
 
+fn fresh(jobs: u32) -> Pool {
+    Pool::new(jobs, Services::default().breaker("s"))
+}
+
 async fn take(pool: &Pool, count: usize) -> Vec<Permit> {
     let mut permits = Vec::new();
     for _ in 0..count {
-        permits.push(pool.acquire().await);
+        permits.push(pool.acquire().await.unwrap());
     }
     permits
 }
@@ -24,37 +29,37 @@ async fn is_full(pool: &Pool) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn a_ceiling_is_never_exceeded() {
-    let pool = Pool::new(3);
+    let pool = fresh(3);
     let held = take(&pool, 3).await;
     assert!(is_full(&pool).await);
     drop(held);
     for _ in 0..100 {
-        pool.acquire().await.finish(Verdict::Success);
+        pool.acquire().await.unwrap().finish(Verdict::Success);
     }
     assert_eq!((pool.limit(), pool.ceiling()), (3, 3));
     let _held = take(&pool, 3).await;
     assert!(is_full(&pool).await);
-    assert_eq!(Pool::new(0).limit(), 1);
+    assert_eq!(fresh(0).limit(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_burst_of_rate_limits_halves_once() {
-    let pool = Pool::new(16);
+    let pool = fresh(16);
     for permit in take(&pool, 16).await {
         permit.finish(PRESSURE);
     }
     assert_eq!(pool.limit(), 8);
     for expected in [4, 2, 1, 1] {
-        pool.acquire().await.finish(PRESSURE);
+        pool.acquire().await.unwrap().finish(PRESSURE);
         assert_eq!(pool.limit(), expected, "each is a burst of its own");
     }
-    let _held = pool.acquire().await;
+    let _held = pool.acquire().await.unwrap();
     assert!(is_full(&pool).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_smaller_limit_holds_although_more_are_running() {
-    let pool = Pool::new(8);
+    let pool = fresh(8);
     let mut held = take(&pool, 8).await;
     held.pop().unwrap().finish(PRESSURE);
     assert_eq!(pool.limit(), 4);
@@ -63,20 +68,20 @@ async fn a_smaller_limit_holds_although_more_are_running() {
         assert!(is_full(&pool).await, "{running} are running");
         drop(held.pop());
     }
-    held.push(pool.acquire().await);
+    held.push(pool.acquire().await.unwrap());
     assert!(is_full(&pool).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_of_successes_grows_by_one() {
-    let pool = Pool::new(8);
+    let pool = fresh(8);
     for _ in 0..3 {
-        pool.acquire().await.finish(PRESSURE);
+        pool.acquire().await.unwrap().finish(PRESSURE);
     }
     assert_eq!(pool.limit(), 1);
     let mut limits = Vec::new();
     for _ in 0..40 {
-        pool.acquire().await.finish(Verdict::Success);
+        pool.acquire().await.unwrap().finish(Verdict::Success);
         limits.push(pool.limit());
     }
     // Four each while the limit is below four, then as many as the limit.
@@ -89,7 +94,7 @@ async fn a_run_of_successes_grows_by_one() {
 
 #[tokio::test(start_paused = true)]
 async fn successes_from_before_the_decrease_do_not_grow_it() {
-    let pool = Pool::new(16);
+    let pool = fresh(16);
     let mut held = take(&pool, 16).await;
     held.pop().unwrap().finish(PRESSURE);
     for permit in held {
@@ -100,12 +105,12 @@ async fn successes_from_before_the_decrease_do_not_grow_it() {
 
 #[tokio::test(start_paused = true)]
 async fn growth_while_too_many_are_running_pays_the_debt() {
-    let pool = Pool::new(8);
+    let pool = fresh(8);
     let mut old = take(&pool, 8).await;
     old.pop().unwrap().finish(PRESSURE);
     old.truncate(3);
     for _ in 0..4 {
-        pool.acquire().await.finish(Verdict::Success);
+        pool.acquire().await.unwrap().finish(Verdict::Success);
     }
     assert_eq!(pool.limit(), 5);
     let _new = take(&pool, 2).await;
@@ -114,10 +119,10 @@ async fn growth_while_too_many_are_running_pays_the_debt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_is_no_pressure_changes_nothing() {
-    let pool = Pool::new(4);
+    let pool = fresh(4);
     for _ in 0..10 {
-        pool.acquire().await.finish(Verdict::Neutral);
-        drop(pool.acquire().await);
+        pool.acquire().await.unwrap().finish(Verdict::Neutral);
+        drop(pool.acquire().await.unwrap());
     }
     assert_eq!(pool.limit(), 4);
     let _held = take(&pool, 4).await;
@@ -126,40 +131,40 @@ async fn a_failure_that_is_no_pressure_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_starts_in_a_pause_that_was_asked_for() {
-    let pool = Pool::new(4);
+    let pool = fresh(4);
     let start = Instant::now();
     let pause = Some(Duration::from_secs(30));
-    let other = pool.acquire().await;
-    pool.acquire().await.finish(Verdict::Pressure { pause });
+    let other = pool.acquire().await.unwrap();
+    pool.acquire().await.unwrap().finish(Verdict::Pressure { pause });
     other.finish(Verdict::Pressure { pause: Some(Duration::from_secs(10)) });
-    let permit = pool.acquire().await;
+    let permit = pool.acquire().await.unwrap();
     assert!(start.elapsed() >= Duration::from_secs(30), "the longer pause counts");
     permit.finish(Verdict::Success);
-    pool.acquire().await;
+    pool.acquire().await.unwrap();
     assert!(start.elapsed() < Duration::from_secs(31));
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_gives_up_waiting_takes_nothing_along() {
-    let pool = Pool::new(1);
+    let pool = fresh(1);
     let pause = Some(Duration::from_secs(1000));
-    pool.acquire().await.finish(Verdict::Pressure { pause });
+    pool.acquire().await.unwrap().finish(Verdict::Pressure { pause });
     assert!(is_full(&pool).await, "this one gave up in the pause");
     sleep(Duration::from_secs(1000)).await;
-    let held = pool.acquire().await;
+    let held = pool.acquire().await.unwrap();
     assert!(is_full(&pool).await, "this one gave up in the queue");
     drop(held);
-    pool.acquire().await;
+    pool.acquire().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn permits_are_handed_out_in_the_order_of_asking() {
-    let pool = Pool::new(2);
+    let pool = fresh(2);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for number in 0..50 {
         let (pool, sender) = (pool.clone(), sender.clone());
         tokio::spawn(async move {
-            let permit = pool.acquire().await;
+            let permit = pool.acquire().await.unwrap();
             sender.send(number).unwrap();
             sleep(Duration::from_secs(1)).await;
             // A little of everything: no verdict lets a later one pass.
@@ -182,13 +187,13 @@ async fn permits_are_handed_out_in_the_order_of_asking() {
 #[tokio::test(start_paused = true)]
 async fn the_limit_settles_around_what_a_service_takes() {
     // A service that takes six at once and refuses the seventh.
-    let (pool, running) = (Pool::new(32), std::sync::Arc::new(std::sync::Mutex::new(0_u32)));
+    let (pool, running) = (fresh(32), std::sync::Arc::new(std::sync::Mutex::new(0_u32)));
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for _ in 0..400 {
         let (pool, running, sender) = (pool.clone(), running.clone(), sender.clone());
         tokio::spawn(async move {
             loop {
-                let permit = pool.acquire().await;
+                let permit = pool.acquire().await.unwrap();
                 let taken = {
                     let mut running = running.lock().unwrap();
                     let taken = *running < 6;

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{Done, Panicked, Work, run_all};
-use crate::pool::{Cause, Pool, Problem, RetryRules};
+use super::{Asked, Done, Panicked, Work, run_all};
+use crate::pool::{Cause, Pool, Problem, RetryRules, Services};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -67,6 +67,10 @@ impl Work for Scripted {
     fn problem(&self, output: &Self::Output) -> Option<Problem> {
         output.err().map(Problem::new)
     }
+
+    fn asked(&self, output: &Self::Output) -> Asked {
+        Asked::Yes { message: output.err().map(|reason| reason.to_string()).unwrap_or_default() }
+    }
 }
 
 type Results = BTreeMap<usize, Done<Item, Result<u32, Reason>>>;
@@ -91,7 +95,11 @@ struct Trial {
 
 impl Trial {
     fn new(jobs: u32) -> Self {
-        Self { work: Arc::default(), pool: Pool::new(jobs), cancel: CancellationToken::new() }
+        Self {
+            work: Arc::default(),
+            pool: Pool::new(jobs, Services::default().breaker("s")),
+            cancel: CancellationToken::new(),
+        }
     }
 
     fn start(&self, items: Vec<Item>) -> mpsc::Receiver<Done<Item, Result<u32, Reason>>> {
@@ -155,7 +163,7 @@ async fn the_same_seed_waits_the_same_whatever_else_runs() {
     let waits = async |jobs| {
         let mut list = items(6, 1);
         for item in &mut list {
-            item.failures = vec![Reason::Connection, Reason::Connection];
+            item.failures = vec![Reason::Crashed, Reason::Crashed];
         }
         let results = all(Trial::new(jobs).start(list)).await;
         let attempts = results.into_values().map(|done| done.attempts);
@@ -255,4 +263,28 @@ async fn a_panic_costs_one_item() {
     assert!(message.contains("scripted panic of 2"), "{message}");
     assert_eq!(results[&2].item.name, 2);
     assert_eq!(trial.pool.limit(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_down_costs_a_few_attempts_and_not_the_whole_list() {
+    let trial = Trial::new(4);
+    let down = |name| Item { name, failures: vec![Reason::ServerError; 9], ..Item::default() };
+    let results = all(trial.start((0..40).map(down).collect())).await;
+    let attempts: usize = results.values().map(|done| done.attempts.len()).sum();
+    // Four at once, so a few more than five may be under way when it opens; then one after each of three pauses.
+    assert!((8..=13).contains(&attempts), "{attempts}");
+    assert!(results.len() < 12, "what was not started does not appear: {}", results.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_that_ends_costs_a_pause_and_all_is_done() {
+    let trial = Trial::new(6);
+    let failing = |name| Item { name, failures: vec![Reason::ServerError], ..Item::default() };
+    let mut items: Vec<Item> = (0..6).map(failing).collect();
+    items.extend((6..10).map(|name| Item { name, ..Item::default() }));
+    let began = Instant::now();
+    let results = all(trial.start(items)).await;
+    assert_eq!(results.len(), 10);
+    assert!(results.values().all(|done| matches!(done.output, Ok(Ok(_)))));
+    assert!(began.elapsed() >= 15 * SECOND, "{:?}", began.elapsed());
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillgauge_core::scratch::Hold;
-use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
+use skillgauge_core::trigger::listing::{ListedSkill, Listing, ListingRule};
 use tokio_util::sync::CancellationToken;
 
 use self::dialect::{DIALECTS, DUMMY_KEY, Dialect};
@@ -32,8 +32,9 @@ use super::error::ProbeError;
 use super::measure::Probing;
 use super::prober::ProbeEvent;
 use super::prober::Prober;
+use super::surroundings::Surroundings;
 use crate::agent::auto::AUTO;
-use crate::agent::{AgentTask, Attempt, BASE_VARIABLES, Executor, Located, TaskSkill};
+use crate::agent::{AgentTask, Attempt, BASE_VARIABLES, Descriptor, Executor, Located, TaskSkill};
 use crate::cassette::{EntryKind, Mode, Places, Playback, Question, digest_of};
 use crate::model::{Environment, ModelName};
 
@@ -65,7 +66,7 @@ pub enum Offer {
 impl Offer {
     /// The list of our own.
     pub fn built_in(skills: &[ListedSkill]) -> Self {
-        Self::BuiltIn(Listing::of(skills, budget(CONTEXT_TOKENS)).lines)
+        Self::BuiltIn(Listing::of(skills, &ListingRule::claude_code()).lines)
     }
 
     /// What of it decides the answer.
@@ -98,6 +99,7 @@ pub(crate) async fn offering(
     probing: &Probing,
     skills: &[TaskSkill],
     listed: &[ListedSkill],
+    around: &Surroundings,
     cancel: &CancellationToken,
     on_event: &mut (dyn FnMut(ProbeEvent<'_>) + Send),
 ) -> Result<Option<Offering>, ProbeError> {
@@ -106,7 +108,8 @@ pub(crate) async fn offering(
     if *source == RequestSource::BuiltIn {
         return Ok(Some(built_in(None)));
     }
-    let wanted = Wanted { model, agent, skills };
+    let ModelName::Of { name, .. } = model else { return Ok(Some(built_in(None))) };
+    let wanted = Wanted { model, agent, agent_model: Some(name), skills, around };
     let identity = digest_of(&wanted.identity(agent, None));
     if let Some(request) = prober.captured(&identity) {
         return Ok(Some(Offering { offer: Offer::Captured(request), instead: None }));
@@ -137,7 +140,36 @@ pub(crate) async fn offering(
 struct Wanted<'w> {
     model: &'w ModelName,
     agent: &'w str,
+    /// The model that the agent is told to use; its own choice if absent.
+    agent_model: Option<&'w str>,
     skills: &'w [TaskSkill],
+    /// What lies around the query and gets into the request.
+    around: &'w Surroundings,
+}
+
+/// The entries of the list of skills that an agent sends, heard from the agent itself; nothing when it can't be heard.
+pub(crate) async fn listing(
+    prober: &Prober,
+    probing: &Probing,
+    agent: &Descriptor,
+    skills: &[TaskSkill],
+    cancel: &CancellationToken,
+) -> Option<Vec<String>> {
+    let Probing::Agent { model, .. } = probing else { return None };
+    let dialect = DIALECTS.iter().find(|dialect| dialect.adapter == agent.adapter.name)?;
+    let name = ModelName::of(dialect.provider, model.as_deref().unwrap_or_default());
+    let around = Surroundings::default();
+    let agent_model = model.as_deref();
+    let wanted =
+        Wanted { model: &name, agent: agent.name.as_str(), agent_model, skills, around: &around };
+    match wanted.recorded(prober.executor(), cancel).await {
+        Ok(Found::Captured(request)) => {
+            let found = request.listing(skills.iter().map(|skill| skill.name.as_str()));
+            (!found.is_empty()).then_some(found)
+        }
+        // A recording without it is an older one.
+        Ok(Found::Nothing { .. }) | Err(_) => None,
+    }
 }
 
 impl Wanted<'_> {
@@ -180,10 +212,14 @@ impl Wanted<'_> {
     /// Everything that decides what the agent sends, and no path.
     fn identity(&self, agent: &str, version: Option<&str>) -> Value {
         let skill = |skill: &TaskSkill| json!([skill.name, skill.digest, skill.description]);
-        json!({
+        let mut identity = json!({
             "capture": 1, "agent": agent, "version": version, "model": self.model,
             "skills": self.skills.iter().map(skill).collect::<Vec<Value>>(),
-        })
+        });
+        if let Some(place) = self.around.place() {
+            identity["around"] = place;
+        }
+        identity
     }
 
     async fn find(&self, executor: &Executor, cancel: &CancellationToken) -> Found {
@@ -198,7 +234,7 @@ impl Wanted<'_> {
         executor: &Executor,
         cancel: &CancellationToken,
     ) -> Result<CapturedRequest, String> {
-        let ModelName::Of { provider, name: model } = self.model else {
+        let ModelName::Of { provider, .. } = self.model else {
             return Err("the model has no name".to_owned());
         };
         let own = DIALECTS.iter().find(|dialect| dialect.provider == *provider);
@@ -216,7 +252,7 @@ impl Wanted<'_> {
         if !own.reaches_us(descriptor) {
             return Err(format!("`{agent}` does not take its address from {}", own.base_url));
         }
-        self.ask_agent(own, &located, model, executor, cancel).await
+        self.ask_agent(own, &located, executor, cancel).await
     }
 
     /// Runs the agent once with nobody but us to ask.
@@ -224,7 +260,6 @@ impl Wanted<'_> {
         &self,
         dialect: &'static Dialect,
         located: &Located,
-        model: &str,
         executor: &Executor,
         cancel: &CancellationToken,
     ) -> Result<CapturedRequest, String> {
@@ -236,8 +271,9 @@ impl Wanted<'_> {
         let aside = executor.aside(environment).await;
         let name = located.descriptor.name.as_str();
         let mut task = AgentTask::new(name, PLACEHOLDER);
-        task.model = Some(model.to_owned());
+        task.model = self.agent_model.map(str::to_owned);
         task.skills = self.skills.to_vec();
+        self.around.surround(&mut task);
         task.limits.timeout = LIMIT;
         task.limits.silence = None;
         let attempt = Attempt { task: &task, number: 1, outputs: None };

@@ -4,7 +4,9 @@
 //! paths of the private folder are the same in every capture.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use skillgauge_core::trigger::listing::names;
+use skillgauge_format::trigger::{Turn, TurnRole};
 
 use super::dialect::{DUMMY_KEY, Dialect};
 use super::listener::Question;
@@ -72,15 +74,79 @@ impl CapturedRequest {
     }
 
     /// What the agent would send for a query.
+    #[cfg(test)]
     pub(in crate::probe) fn for_query(&self, query: &str, model: &str) -> Verbatim {
-        let mut body = map_texts(&self.body, &|text| text.replace(PLACEHOLDER, query));
+        self.for_conversation(query, &[], model)
+    }
+
+    /// What the agent would send for the last message of a conversation.
+    pub(in crate::probe) fn for_conversation(
+        &self,
+        first: &str,
+        later: &[Turn],
+        model: &str,
+    ) -> Verbatim {
+        let mut body = map_texts(&self.body, &|text| text.replace(PLACEHOLDER, first));
         body["model"] = model.into();
+        let list = match self.protocol {
+            Protocol::AnthropicMessages => "messages",
+            Protocol::OpenaiResponses => "input",
+        };
+        if let Some(messages) = body.get_mut(list).and_then(Value::as_array_mut) {
+            messages.extend(later.iter().map(|turn| self.message(turn)));
+        }
         Verbatim {
             protocol: self.protocol,
             body,
             headers: self.headers.clone(),
             identity: self.identity.clone(),
         }
+    }
+
+    fn message(&self, turn: &Turn) -> Value {
+        let (role, text) = (turn.role.as_str(), turn.content.as_str());
+        match (self.protocol, turn.role) {
+            (Protocol::AnthropicMessages, _) => {
+                json!({"role": role, "content": [{"type": "text", "text": text}]})
+            }
+            (Protocol::OpenaiResponses, TurnRole::User) => {
+                json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]})
+            }
+            (Protocol::OpenaiResponses, TurnRole::Assistant) => {
+                json!({"type": "message", "role": role, "content": [{"type": "output_text", "text": text}]})
+            }
+        }
+    }
+
+    /// The entries of these skills in the list that the agent sends.
+    pub(in crate::probe) fn listing<'n>(
+        &self,
+        skills: impl Iterator<Item = &'n str>,
+    ) -> Vec<String> {
+        let skills: Vec<&str> = skills.collect();
+        let mut texts = Vec::new();
+        all_texts(&self.body, &mut texts);
+        let mut entries: Vec<String> = Vec::new();
+        for text in texts {
+            // Whether the lines belong to an entry: a description may have several.
+            let mut is_inside = false;
+            for line in text.lines() {
+                let begins = skills.iter().any(|skill| names(line, skill));
+                let is_more =
+                    is_inside && !line.trim().is_empty() && !line.starts_with(['-', '<', '#']);
+                match entries.last_mut() {
+                    Some(entry) if is_more => {
+                        entry.push(' ');
+                        entry.push_str(line.trim());
+                    }
+                    _ if begins => entries.push(line.trim_end().to_owned()),
+                    _ => {}
+                }
+                is_inside = begins || is_more;
+            }
+        }
+        entries.dedup();
+        entries
     }
 
     /// A skill as this agent sees it.
@@ -109,6 +175,15 @@ fn without(text: &str, beginning: &str, instead: &str) -> String {
     clean
 }
 
+fn all_texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| all_texts(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| all_texts(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// The same value with every text in it rewritten; names of fields stay.
 fn map_texts(value: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
     match value {
@@ -123,8 +198,6 @@ fn map_texts(value: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::dialect::DIALECTS;
     use super::*;
 
@@ -165,6 +238,27 @@ mod tests {
         );
         assert_eq!(sent.headers, [("anthropic-beta".to_owned(), "b".to_owned())]);
         assert_eq!(request.installed("x").folder, "/skillgauge/work/.claude/skills/x");
+    }
+
+    #[test]
+    fn a_conversation_goes_on_behind_the_first_message() {
+        let request = captured(
+            json!({"messages": [{"role": "user", "content": [{"type": "text", "text": PLACEHOLDER}]}]}),
+        );
+        let turn = |role, text: &str| Turn { role, content: text.to_owned() };
+        let later = [turn(TurnRole::Assistant, "Hi"), turn(TurnRole::User, "And?")];
+        let sent = request.for_conversation("Hello", &later, "m").body;
+        let texts: Vec<_> = (sent["messages"].as_array().unwrap().iter())
+            .map(|it| (it["role"].as_str().unwrap(), it["content"][0]["text"].as_str().unwrap()))
+            .collect();
+        assert_eq!(texts, [("user", "Hello"), ("assistant", "Hi"), ("user", "And?")]);
+    }
+
+    #[test]
+    fn the_entries_of_the_list_are_found_with_all_their_lines() {
+        let list = "Skills:\n\n- x: One\n  two\n- other: no\n- y\n</system-reminder>\n- x-ray: no";
+        let request = captured(json!({"messages": [{"content": [{"text": list}]}]}));
+        assert_eq!(request.listing(["x", "y"].into_iter()), ["- x: One two", "- y"]);
     }
 
     #[test]

@@ -182,8 +182,9 @@ fn queries() -> Vec<LabelledQuery> {
 fn seed() -> u64 {
     let queries = queries();
     let pairs = queries.iter().map(|query| (query.text.as_str(), query.should_trigger));
-    let queries: Vec<Query<'_>> =
-        pairs.map(|(text, should_trigger)| Query { text, should_trigger }).collect();
+    let queries: Vec<Query<'_>> = pairs
+        .map(|(text, should_trigger)| Query { text, should_trigger, situation: None })
+        .collect();
     (0..1000).find(|&seed| split(&queries, 0.4, seed).test.starts_with(&[1, 4])).unwrap()
 }
 

@@ -17,7 +17,7 @@ fn everything() -> &'static [Fixture] {
 
 #[test]
 fn all_recorded_streams_are_there() {
-    assert_eq!(everything().len(), 140);
+    assert_eq!(everything().len(), 141);
 }
 
 #[test]

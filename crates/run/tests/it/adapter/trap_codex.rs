@@ -244,3 +244,23 @@ fn an_mcp_call_is_a_tool_call() {
     assert_eq!(transcript.end.tool_calls["mcp__files__read"].count, 1);
     assert_eq!(transcript.end.reason, Reason::NoTerminalEvent);
 }
+
+#[test]
+fn a_codex_that_waits_for_a_network_for_ever_is_a_lost_connection_and_no_timeout_of_the_agent() {
+    // Recorded with nothing behind the address: it went on until it was killed, whatever the limits on retries.
+    let transcript = codex("err-no-network");
+    assert_eq!(transcript.end.reason, Reason::Connection);
+    assert!(
+        !transcript.end.reason.is_result(),
+        "a run without a service says nothing of the skill"
+    );
+    let fixture = Fixture::load("codex", "err-no-network");
+    let mut adapter =
+        skillgauge_run::agent::adapter::adapter("codex").unwrap().open(Context::default());
+    let mut stuck = Vec::new();
+    for line in fixture.stream.split_inclusive(|byte| *byte == b'\n') {
+        adapter.line(line);
+        stuck.push(adapter.is_stuck());
+    }
+    assert_eq!(stuck, [false, false, false, false, true, true], "after three in a row");
+}

@@ -119,8 +119,9 @@ fn an_agent_that_is_missing_or_too_old_is_an_error_with_what_to_do() {
     let stage = Stage::with_fake("claude", &script);
     let old = stage.try_run(&stage.task("claude", "x"), Mode::Off).unwrap_err().to_string();
     assert!(
-        old.contains("2.0.1 was found, and 2.1.325 is the oldest")
-            && old.contains("npm install -g"),
+        old.contains(
+            "2.0.1 was found, and versions before 2.0.20 are known to be measured wrongly"
+        ) && old.contains("it needs Node 22"),
         "{old}"
     );
     let stage = Stage { files: Vec::new(), ..stage }.with_project(

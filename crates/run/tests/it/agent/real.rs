@@ -257,8 +257,8 @@ fn the_file_of_a_login_is_linked_and_not_copied() {
     variables.retain(|(name, _)| name != "OPENAI_API_KEY" && name != "OPENAI_BASE_URL");
     variables.push(("HOME".into(), real.stage.path("home").display().to_string()));
     let stage = Stage { variables, ..real.stage };
-    // The built-in provider takes the login from the file; the address comes on the command line.
-    let address = format!("openai_base_url=\"{}\"", real.server.url_v1());
+    // The provider for OpenAI's own service takes the login from the file; the address comes on the command line.
+    let address = format!("model_providers.limited.base_url=\"{}\"", real.server.url_v1());
     let project = format!("[agents.codex]\nextra-arguments = [\"-c\", '{address}']\n");
     let real = RealStage { stage: stage.with_project(&project), ..real };
     let login = json!({"auth_mode": "apikey", "OPENAI_API_KEY": KEY}).to_string();

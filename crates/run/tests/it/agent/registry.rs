@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
+use skillgauge_core::trigger::listing::ListingRule;
 use skillgauge_run::agent::descriptor::{KEYS, LoginSource, Program, Slot, Source, Values};
 use skillgauge_run::agent::{BundledSkills, Registry, SourceFile, SourceKind, UnknownAgent};
 
@@ -16,6 +17,21 @@ fn project(text: &str) -> Result<Registry, Vec<String>> {
 
 fn load(files: &[SourceFile]) -> Result<Registry, Vec<String>> {
     Registry::load(files).map_err(|problems| problems.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn what_is_known_of_the_list_of_skills_is_that_of_each_agent() {
+    let registry = load(&[]).unwrap();
+    let rule = |name: &str| registry.get(name, Path::new("/")).unwrap().listing.clone();
+    // `validate` has it too, and knows no agents.
+    assert_eq!(rule("claude"), Some(ListingRule::claude_code()));
+    let codex = rule("codex").unwrap();
+    assert_eq!((codex.total, codex.each), (None, Some(1024)));
+    for agent in ["gemini", "opencode"] {
+        assert_eq!(rule(agent), Some(ListingRule::default()), "{agent}");
+    }
+    let own = project("[agents.x]\nextends = \"command\"\nlisting = { totl = 1 }").unwrap_err();
+    assert!(own[0].contains("totl"), "{own:?}");
 }
 
 /// Each in an agent of its own, because of one agent the first mistake is told.

@@ -121,6 +121,10 @@ impl Stage {
             folder: self.path("project"),
             cassette: Arc::new(cassette),
             collect: CollectLimits::default(),
+            services: skillgauge_run::pool::Services::new(
+                skillgauge_run::pool::BreakerRules::never(),
+                |_| {},
+            ),
         })
     }
 

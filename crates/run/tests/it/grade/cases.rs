@@ -15,6 +15,7 @@ async fn criteria_are_scored_and_the_grading_goes_where_the_seed_wants_it() {
     let graded = shop.grade(&run, Some(&judge(&server, 1))).await;
     let mut grading = checked(&graded);
     grading["grader"]["template"]["digest"] = json!("[digest]");
+    grading["grader"]["spent"]["seconds"] = json!("[seconds]");
     insta::assert_json_snapshot!(grading);
     let sent = server.requests()[0].json().to_string();
     assert!(sent.contains("===== BEGIN SKILL ") && sent.contains("Reports on CSV files"));

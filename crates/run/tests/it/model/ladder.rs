@@ -47,7 +47,7 @@ async fn a_plainer_format_has_the_schema_in_the_prompt() {
     assert!(
         prompts[1..]
             .iter()
-            .all(|prompt| prompt.contains("JSON Schema") && prompt.contains("\"maximum\": 5"))
+            .all(|prompt| prompt.contains("JSON Schema") && prompt.contains("\"maximum\":5"))
     );
 }
 

@@ -9,7 +9,7 @@ use skillgauge_format::AnswerSchema;
 use skillgauge_run::model::{
     Access, Failure, Model, Purpose, Request, Response, Timeouts, connect,
 };
-use skillgauge_run::pool::RetryRules;
+use skillgauge_run::pool::{BreakerRules, RetryRules, Services};
 use skillgauge_testkit::server::{Fault, Reply, Rule, Script, Server};
 
 use crate::guard;
@@ -37,6 +37,7 @@ pub(crate) fn access_at(url: &str) -> Access {
         environment: variables.into_iter().collect(),
         retry,
         timeouts: Timeouts { connect: Duration::from_secs(5), first_byte: None },
+        services: Services::new(BreakerRules::never(), |_| {}),
         ..Access::new(guard(), &scratch, &scratch)
     }
 }

@@ -63,7 +63,7 @@ fn a_list_that_is_too_long_is_counted() {
     let names: Vec<String> = (0..30).map(|number| format!("f{number:02}.txt")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
     let (digest, _) = Folder::new(&files).digest(&Budget { listed: 10, ..Budget::default() });
-    assert!(digest.text.contains("Files produced: 30\n"));
+    assert!(digest.text.contains("[30 files]\n"));
     assert!(digest.text.contains("- and 20 more files that are not listed\n"));
     let left_out = digest.left_out.unwrap();
     assert_eq!((left_out.unlisted, left_out.of_files, left_out.not_shown), (20, 30, 0));

@@ -33,6 +33,11 @@ pub(in super::super) trait Stream: Send {
         log.unknown(&Value::from(text), Some(note));
     }
 
+    /// Whether the agent waits for something that won't come by itself: nothing is gained by watching it.
+    fn is_stuck(&self) -> bool {
+        false
+    }
+
     /// What the stream itself says about its end; `None` if it does not say.
     fn ending(&mut self, exit: &Exit, log: &mut Recorder) -> Option<Ending>;
 }
@@ -91,6 +96,11 @@ impl Adapter {
         self.log.begin_line();
         self.take(line);
         self.log.events_from(before)
+    }
+
+    /// Whether the agent waits for something that won't come by itself; its end says for what.
+    pub fn is_stuck(&self) -> bool {
+        self.stream.is_stuck()
     }
 
     pub fn finish(mut self, exit: &Exit) -> Transcript {

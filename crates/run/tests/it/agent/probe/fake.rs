@@ -42,7 +42,7 @@ fn agent(stage: &Stage) -> AgentScript {
 }
 
 fn staged() -> Stage {
-    let stage = Stage::new();
+    let stage = Stage::new().with("CLAUDE_CODE_OAUTH_TOKEN", "fake-token-0123456789");
     skillgauge_testkit::agent::install(&stage.path("bin"), "claude", &agent(&stage)).unwrap();
     stage
 }
@@ -75,14 +75,16 @@ fn a_report_says_what_was_measured_and_fits_its_schema() {
 
 #[test]
 fn without_a_control_that_triggers_there_is_no_rate() {
-    let stage = Stage::with_fake("claude", &AgentScript::new(quiet()));
+    let stage = Stage::with_fake("claude", &AgentScript::new(quiet()))
+        .with("CLAUDE_CODE_OAUTH_TOKEN", "fake-token-0123456789");
     let error = stage.measure(&stage.measurement("claude", None), &QUERIES).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the positive control failed: asked for `csv-report` by name, the agent ended without loading it; nothing was measured"
     );
     let fail = Step::Fail(Failure { kind: FailureKind::Authentication, message: None });
-    let stage = Stage::with_fake("claude", &AgentScript::new([fail]));
+    let stage = Stage::with_fake("claude", &AgentScript::new([fail]))
+        .with("CLAUDE_CODE_OAUTH_TOKEN", "fake-token-0123456789");
     let error = stage.measure(&stage.measurement("claude", None), &QUERIES).unwrap_err();
     assert!(matches!(error, ProbeError::Control { .. }), "{error}");
     assert!(error.to_string().contains("authentication"), "{error}");
@@ -91,7 +93,8 @@ fn without_a_control_that_triggers_there_is_no_rate() {
 #[test]
 fn when_no_run_completes_there_is_no_rate() {
     let fail = vec![Step::Fail(Failure { kind: FailureKind::Server, message: None })];
-    let stage = Stage::with_fake("claude", &AgentScript::new(on(CONTROL, load(), fail)));
+    let stage = Stage::with_fake("claude", &AgentScript::new(on(CONTROL, load(), fail)))
+        .with("CLAUDE_CODE_OAUTH_TOKEN", "fake-token-0123456789");
     let error = stage.measure(&stage.measurement("claude", None), &QUERIES[..2]).unwrap_err();
     assert_eq!(error.to_string(), "no run completed (2 failed); there is no rate");
 }
@@ -212,7 +215,7 @@ fn a_recorded_measurement_is_told_again_without_the_agent() {
 
 #[test]
 fn the_description_under_test_is_written_into_a_copy_and_nothing_of_the_user_changes() {
-    let stage = Stage::new();
+    let stage = Stage::new().with("CLAUDE_CODE_OAUTH_TOKEN", "fake-token-0123456789");
     let seen = stage.path("seen.md");
     let look = format!("cp .claude/skills/csv-report/SKILL.md {}", seen.display());
     let mut steps = vec![Step::Quietly(vec![Step::Shell(look)])];

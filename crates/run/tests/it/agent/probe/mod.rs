@@ -16,8 +16,8 @@ use skillgauge_run::budget::Budget;
 use skillgauge_run::cassette::Mode;
 use skillgauge_run::model::Access;
 use skillgauge_run::probe::{
-    Batch, EarlyStop, Measured, Measurement, ProbeError, ProbeResult, ProbeSpec, Prober,
-    ProberSettings, Probing, Resume, measure,
+    Batch, EarlyStop, ListingSource, Measured, Measurement, ProbeError, ProbeResult, ProbeSpec,
+    Prober, ProberSettings, Probing, Resume, measure,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -63,6 +63,7 @@ impl Stage {
             early_stop: EarlyStop::Off,
             journal: Some(self.path("project/csv-report-workspace/trigger")),
             kept: Resume::Earlier,
+            listing: ListingSource::Modelled,
         }
     }
 

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use skillgauge_core::skill::Document;
 use skillgauge_core::trigger::Answer;
-use skillgauge_core::trigger::listing::{CONTEXT_TOKENS, ListedSkill, Listing, budget};
+use skillgauge_core::trigger::listing::{ListedSkill, Listing, ListingRule};
 use skillgauge_format::transcript::{Outcome, Reason};
 use skillgauge_format::trigger::ListedDescription;
-use skillgauge_run::probe::{Crowd, Measured, ProbeError, listing_of};
+use skillgauge_run::probe::{Crowd, Measured, ProbeError};
 use skillgauge_testkit::real::RealAgent::{self, Claude, Codex};
 use skillgauge_testkit::server::{Fault, Reply, Rule, Script, ToolResult};
 
@@ -217,21 +218,29 @@ fn in_a_crowd_claude_drops_as_many_descriptions_as_the_model_of_its_list_says() 
         let crowd = Crowd::gather(&[], made_up, "csv-report", &real.stage.path("crowd")).unwrap();
         let mut measurement = real.stage.measurement("claude", Some(Claude.model()));
         measurement.neighbours.clone_from(&crowd.skills);
-        let (skills, described) = listing_of(&measurement).unwrap();
-        real.stage.measure(&measurement, &[("at once", true), ("never", false)]).unwrap();
+        let measured = real.stage.measure(&measurement, &[("at once", true), ("never", false)]);
+        let described = measured.unwrap().report.listing.unwrap();
+        let rule = ListingRule::claude_code();
+        let all = measurement.neighbours.iter().chain([&measurement.skill]);
+        let skills: Vec<ListedSkill> = all
+            .map(|skill| {
+                let text = fs_err::read(skill.folder.join("SKILL.md")).unwrap();
+                ListedSkill::of(&skill.name, &Document::from_bytes(&text), None, &rule)
+            })
+            .collect();
         let seen = real.listed();
         assert_eq!(seen.len(), made_up + 1, "{seen:?}");
         let bare = seen.iter().filter(|line| !line.contains(": ")).count();
-        let modelled = Listing::of(&skills, budget(CONTEXT_TOKENS));
+        let modelled = Listing::of(&skills, &rule);
         assert_eq!(bare == 0, modelled.name_only == 0, "{bare} bare, modelled {modelled:?}");
         let close = bare.abs_diff(modelled.name_only) <= 2;
         assert!(close, "{bare} of {} by name only, modelled {}", seen.len(), modelled.name_only);
         let expected =
             if made_up == 60 { ListedDescription::AtRisk } else { ListedDescription::Whole };
-        assert_eq!(described.description, expected);
+        assert_eq!(described.description, Some(expected));
         // Whole lines read as we write them.
         let whole =
-            |skill: &ListedSkill| seen.iter().any(|line| format!("- {line}") == skill.line());
+            |skill: &ListedSkill| seen.iter().any(|line| format!("- {line}") == skill.line(&rule));
         assert_eq!(skills.iter().filter(|skill| whole(skill)).count(), seen.len() - bare);
     }
 }

@@ -1,33 +1,25 @@
-//! The input files of a case: found in the skill or the workspace, and put where a prompt expects them.
+//! The input files of a case or a query: found in the skill or the workspace, and put where a prompt expects them.
 //!
 //! A suite names `evals/files/commits.txt`, its prompt says "commits.txt". The folders of the evals are ours and not part
 //! of the task, so they are taken off: the agent finds `commits.txt`.
 
 use std::path::Path;
 
-use skillgauge_format::{Case, Dialect};
-
 use crate::agent::{InputError, TaskInput};
 
 /// The folders that are taken off, the longest first.
 const EVAL_FOLDERS: [&str; 2] = ["evals/files", "evals"];
 
-/// Reads the inputs of a case, or says what is wrong with each.
-pub(super) fn read(
-    case: Case<'_>,
-    dialect: Dialect,
-    skill: &Path,
-    workspace: &Path,
+/// Reads the files from the first of these folders that has them, or says what is wrong with each. Blocks.
+pub(crate) fn read<'f>(
+    files: impl IntoIterator<Item = &'f str>,
+    roots: &[&Path],
 ) -> Result<Vec<TaskInput>, Vec<InputError>> {
-    // The seeds differ: paths are relative to the workspace in one dialect, to the skill in the other.
-    let roots = match dialect {
-        Dialect::Cases => [workspace, skill],
-        Dialect::Evals | Dialect::Trigger => [skill, workspace],
-    };
     let (mut inputs, mut errors) = (Vec::new(), Vec::new());
-    for file in case.files() {
+    for file in files {
         let path = Path::new(file);
-        let found = roots.iter().find(|root| root.join(path).exists()).unwrap_or(&roots[0]);
+        let found = roots.iter().find(|root| root.join(path).exists()).or(roots.first());
+        let Some(found) = found else { continue };
         match read_one(found, path) {
             Ok(input) => inputs.push(input),
             Err(error) => errors.push(error),

@@ -1,0 +1,297 @@
+//! The judge is blind to the arm: what it is really asked is looked through, with scripted and with real agents.
+
+use serde_json::{Value, json};
+use skillgauge_testkit::real::{self, RealAgent};
+use skillgauge_testkit::server::{Reply, Rule, Script, Server, ToolResult};
+
+use crate::command::Project;
+use crate::run::{json as read, script, stderr};
+
+/// What would tell a judge that a skill was at hand.
+const TELLING: [&str; 8] = [
+    "tidy-notes",
+    "skill.md",
+    "skills/",
+    "launching skill",
+    "base directory",
+    "with_skill",
+    "call] skill",
+    "[skill",
+];
+
+/// Does the same with and without the skill; with it, it also looks for it, loads it, reads it and talks about it.
+const AGENT: &str = r##"#!/bin/sh
+cat > /dev/null
+echo '{"type":"start","model":"scripted"}'
+if [ -e "$SKILLGAUGE_SKILLS/tidy-notes/SKILL.md" ]; then
+  echo '{"type":"thinking","text":"The tidy-notes skill fits."}'
+  echo '{"type":"text","text":"I use the tidy-notes skill."}'
+  echo '{"type":"tool_use","id":"a","name":"Skill","input":{"skill":"tidy-notes"}}'
+  echo '{"type":"skill","name":"tidy-notes","state":"asked","id":"a"}'
+  echo '{"type":"tool_result","id":"a","output":"Launching skill: tidy-notes"}'
+  echo '{"type":"skill","name":"tidy-notes","state":"loaded","id":"a"}'
+  echo '{"type":"tool_use","id":"b","name":"Read","input":{"file_path":"/tmp/w/.agents/skills/tidy-notes/SKILL.md"}}'
+  echo '{"type":"tool_result","id":"b","output":"# Body"}'
+  echo '{"type":"tool_use","id":"c","name":"Bash","input":{"command":"ls .agents/skills && sed -n 1,9p .agents/skills/tidy-notes/SKILL.md"}}'
+  echo '{"type":"tool_result","id":"c","output":"tidy-notes"}'
+fi
+echo '{"type":"tool_use","id":"d","name":"Bash","input":{"command":"find . -type f"}}'
+if [ -e "$SKILLGAUGE_SKILLS/tidy-notes/SKILL.md" ]; then
+  printf '%s\n' '{"type":"tool_result","id":"d","output":"./.agents/skills/tidy-notes/SKILL.md\n./in.txt\n"}'
+else
+  printf '%s\n' '{"type":"tool_result","id":"d","output":"./in.txt\n"}'
+fi
+printf 'Milk, eggs\n' > notes.md
+echo '{"type":"text","text":"I wrote notes.md."}'
+echo '{"type":"result","text":"I wrote notes.md."}'
+"##;
+
+/// Keeps what it is asked, and passes whatever lets it suspect a skill.
+const BIASED: &str = r#"#!/bin/sh
+mkdir -p asked; cat > "asked/$$"
+if grep -qiE 'skill|tidy-notes' "asked/$$"; then v=pass; else v=fail; fi
+echo "{\"expectations\":{\"E1\":{\"reasoning\":\"r\",\"quotes\":[\"Milk, eggs\"],\"verdict\":\"$v\"}}}"
+"#;
+
+fn suite(cases: usize) -> String {
+    let cases = (1..=cases).map(|id| {
+        json!({"id": id, "prompt": format!("Sort list {id}"), "expectations": ["The list is sorted"],
+            "structural_expectations": [
+                {"id": "S1", "type": "skill_loaded", "description": "the skill was used", "critical": false},
+                {"id": "S2", "type": "file_exists", "description": "there are notes", "pattern": "notes.md", "critical": false}]})
+    });
+    json!({"skill_name": "tidy-notes", "evals": cases.collect::<Vec<_>>()}).to_string()
+}
+
+fn project() -> Project {
+    let project = Project::new();
+    project.good_skill("tidy-notes").file("tidy-notes/evals/evals.json", suite(6));
+    script(&project, "agent.sh", AGENT);
+    script(&project, "judge.sh", BIASED);
+    project
+}
+
+fn assert_untold(request: &str) {
+    let request = request.to_lowercase();
+    for word in TELLING {
+        assert!(!request.contains(word), "{word}:\n{request}");
+    }
+}
+
+fn asked(project: &Project) -> Vec<String> {
+    let files = fs_err::read_dir(project.path().join("asked")).unwrap();
+    files.map(|file| fs_err::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
+#[test]
+fn a_judge_that_favours_the_skill_finds_nothing_to_favour() {
+    let project = project();
+    let args =
+        ["run", "tidy-notes", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
+    let output = project.output(&[&args[..], &["--runs", "2"]].concat());
+    let shown = project.shown(&output);
+    let requests = asked(&project);
+    assert_eq!(requests.len(), 24, "{shown}");
+    for request in &requests {
+        assert_untold(request);
+    }
+    // The same work gives the same request, to the letter: one for each case.
+    let different: std::collections::BTreeSet<&String> = requests.iter().collect();
+    assert_eq!(different.len(), 6, "{}", different.first().unwrap());
+    // The events are numbered without a gap, and the work is all there.
+    assert!(
+        requests[0].contains("[1 ") && requests[0].contains("find . -type f"),
+        "{}",
+        requests[0]
+    );
+    let benchmark = read(&project, "tidy-notes-workspace/iteration-1/benchmark.json");
+    let never = benchmark["statistics"]["never_discriminating"].to_string();
+    assert!(never.contains("The list is sorted"), "{never}");
+    // The check that a program decides is where the arms differ.
+    let grading = |arm: &str| {
+        read(&project, &format!("tidy-notes-workspace/iteration-1/eval-1/{arm}/run-1/grading.json"))
+    };
+    assert_eq!(grading("with_skill")["expectations"][0]["passed"], true);
+    assert_eq!(grading("without_skill")["expectations"][0]["passed"], false);
+}
+
+#[test]
+fn what_is_expected_about_loading_is_decided_from_the_events_and_said_before() {
+    let project = project();
+    let suite = json!({"skill_name": "tidy-notes", "evals": [{"id": 1, "prompt": "Sort", "expectations":
+        ["The tidy-notes skill was loaded", "The list is sorted"]}]});
+    project.file("loading.json", suite.to_string());
+    let lint = project.run(&["lint-evals", "tidy-notes", "--evals", "loading.json"]);
+    assert!(lint.contains("loading-expectation"), "{lint}");
+    let check = r#"{"id":"S1","type":"skill_loaded","description":"The tidy-notes skill was loaded","critical":false}"#;
+    assert!(lint.contains(check), "{lint}");
+    // The check can be pasted.
+    let mut pasted = suite.clone();
+    pasted["evals"][0]["structural_expectations"] =
+        json!([serde_json::from_str::<Value>(check).unwrap()]);
+    pasted["evals"][0]["expectations"] = json!(["The list is sorted"]);
+    project.file("pasted.json", pasted.to_string());
+    let again = project.run(&["lint-evals", "tidy-notes", "--evals", "pasted.json"]);
+    assert!(!again.contains("loading-expectation"), "{again}");
+    let args =
+        ["run", "tidy-notes", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
+    let output = project.output(&[&args[..], &["--runs", "1", "--evals", "loading.json"]].concat());
+    assert!(stderr(&output).contains("is about loading the skill"), "{}", stderr(&output));
+    for request in asked(&project) {
+        assert_untold(&request);
+        assert!(
+            request.contains("E2: The list is sorted") && !request.contains("E1:"),
+            "{request}"
+        );
+    }
+    for (arm, passed) in [("with_skill", true), ("without_skill", false)] {
+        let path = format!("tidy-notes-workspace/iteration-1/eval-1/{arm}/run-1/grading.json");
+        let first = read(&project, &path)["expectations"][0].clone();
+        assert_eq!(
+            (&first["passed"], &first["type"]),
+            (&json!(passed), &json!("skill_loaded")),
+            "{first}"
+        );
+        assert!(
+            first["evidence"].as_str().unwrap().starts_with("Decided from the events"),
+            "{first}"
+        );
+    }
+}
+
+/// The same work with and without the skill, which is loaded and read first where it is there.
+fn real_script(agent: RealAgent) -> Script {
+    let verdict = json!({"expectations": {"E1": {"reasoning": "r", "quotes": ["Milk, eggs"], "verdict": "pass"}}});
+    let after = |results, reply: Reply| {
+        let state = if results == 0 { ToolResult::Absent } else { ToolResult::Count(results) };
+        Rule::reply(reply).tool_result(state)
+    };
+    let with = |rule: Rule| rule.context("- tidy-notes: ");
+    let read = format!("cat {}/tidy-notes/SKILL.md", agent.skills_folder());
+    Script::new()
+        .rule(Rule::reply(Reply::json(verdict)).prompt("Expectations to judge").named("judge"))
+        .rule(with(after(0, agent.load("tidy-notes")).protocol(agent.protocol())).named("load"))
+        .rule(with(after(1, agent.shell(&read))).named("read"))
+        .rule(with(after(2, agent.write("notes.md", "Milk, eggs"))).named("work"))
+        .rule(with(after(3, Reply::text("I wrote notes.md."))).named("end"))
+        .rule(after(0, agent.write("notes.md", "Milk, eggs")).named("work"))
+        .rule(after(1, Reply::text("I wrote notes.md.")).named("end"))
+}
+
+fn the_real_judge_is_blind(agent: RealAgent, judge: &str, variables: [&str; 2]) {
+    let found = real::for_test(agent).unwrap();
+    let Some(program) = found else { return };
+    let server = Server::start(real_script(agent)).unwrap();
+    let project = project();
+    project.file("tidy-notes/evals/evals.json", suite(1)).file("bin/.keep", "");
+    std::os::unix::fs::symlink(program, project.path().join("bin").join(agent.name())).unwrap();
+    let url = if agent == RealAgent::Codex { server.url_v1() } else { server.url() };
+    let mut command = project.command(&[
+        "run",
+        "tidy-notes",
+        "--agent",
+        agent.name(),
+        "--model",
+        agent.model(),
+        "--judge",
+        judge,
+        "--runs",
+        "1",
+        "--timeout",
+        "2m",
+    ]);
+    command
+        .env("PATH", format!("{}:/usr/bin:/bin", project.path().join("bin").display()))
+        .env(variables[0], url)
+        .env(variables[1], "sk-ant-dummy-0123456789")
+        .env("NO_PROXY", "127.0.0.1");
+    let shown = project.shown(&command.output().unwrap());
+    assert!(server.unmatched().is_empty(), "{shown}\n{:?}", server.unmatched());
+    let rules = server.rules();
+    for rule in ["load", "read", "work"] {
+        assert!(rules.iter().any(|name| name == rule), "{rule}: {rules:?}\n{shown}");
+    }
+    let requests = server.requests();
+    let judged = requests
+        .iter()
+        .filter(|request| request.json().to_string().contains("Expectations to judge"));
+    let judged: Vec<String> = judged.map(|request| request.json().to_string()).collect();
+    assert_eq!(judged.len(), 2, "{rules:?}\n{shown}");
+    for request in &judged {
+        assert_untold(request);
+    }
+    assert!(judged[0].contains("Milk, eggs") && judged[0].contains("notes.md"), "{}", judged[0]);
+    assert_eq!(judged[0], judged[1]);
+    let loaded = |arm: &str| {
+        let path = format!("tidy-notes-workspace/iteration-1/eval-1/{arm}/run-1/run.json");
+        read(&project, &path)["skill_loaded"].clone()
+    };
+    assert_eq!(
+        [loaded("with_skill"), loaded("without_skill")],
+        [json!(true), json!(false)],
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_judge_of_the_real_claude_code_is_asked_the_same_in_both_arms() {
+    let variables = ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"];
+    the_real_judge_is_blind(RealAgent::Claude, "anthropic:claude-haiku-4-5", variables);
+}
+
+#[test]
+fn the_judge_of_the_real_codex_is_asked_the_same_in_both_arms() {
+    the_real_judge_is_blind(
+        RealAgent::Codex,
+        "openai:judge",
+        ["OPENAI_BASE_URL", "OPENAI_API_KEY"],
+    );
+}
+
+#[test]
+fn a_comparator_is_not_told_which_result_had_the_skill() {
+    let project = project();
+    let judge = r#"#!/bin/sh
+mkdir -p asked; cat > "asked/$$"
+p='{"A": 5, "B": 5}'
+if grep -q '^# Result ' "asked/$$"; then
+  w=$(sed '/skill/q' "asked/$$" | grep '^# Result ' | tail -1 | cut -d' ' -f3)
+  echo "{\"reasoning\": \"r\", \"scores\": {\"description_quality\": $p, \"convention_compliance\": $p, \"type_specific_quality\": $p, \"token_efficiency\": $p, \"content_value\": $p}, \"winner\": \"$w\"}"
+else
+  echo '{"expectations":{"E1":{"quotes":["Milk, eggs"],"verdict":"pass"}}}'
+fi
+"#;
+    script(&project, "judge.sh", judge);
+    let agent = AGENT.replace(
+        "\"result\",\"text\":\"I wrote notes.md.\"",
+        "\"result\",\"text\":\"I followed the tidy-notes skill. I wrote notes.md.\"",
+    );
+    let plain = AGENT.lines().last().unwrap().to_owned();
+    let agent = agent.replace(
+        agent.lines().last().unwrap(),
+        &format!(
+            "if [ -e \"$SKILLGAUGE_SKILLS/tidy-notes/SKILL.md\" ]; then\n{}\nelse\n{plain}\nfi",
+            agent.lines().last().unwrap()
+        ),
+    );
+    script(&project, "agent.sh", &agent);
+    let args =
+        ["run", "tidy-notes", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
+    let output = project.output(&[&args[..], &["--runs", "1", "--primary", "preference"]].concat());
+    let requests = asked(&project);
+    let compared: Vec<&String> =
+        requests.iter().filter(|text| text.contains("# Result A")).collect();
+    assert_eq!(compared.len(), 12, "{}", project.shown(&output));
+    for request in compared {
+        assert_untold(request);
+        let results: Vec<&str> = request.split("===== BEGIN RESULT ").skip(1).collect();
+        let text = |result: &str| {
+            result
+                .lines()
+                .skip(1)
+                .take_while(|line| !line.starts_with("===== END"))
+                .collect::<String>()
+        };
+        assert_eq!(text(results[0]), text(results[1]), "{request}");
+    }
+}
