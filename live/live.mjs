@@ -10,7 +10,9 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [skillgauge, cache, fewText] = process.argv.slice(2);
+const [program, cache, fewText] = process.argv.slice(2);
+// Commands run in a folder of their own.
+const skillgauge = path.resolve(program);
 const here = path.dirname(fileURLToPath(import.meta.url));
 const planted = JSON.parse(fs.readFileSync(path.join(here, "planted.json"), "utf8")).slice(0, Number(fewText || Infinity));
 const work = fs.mkdtempSync(path.join(os.tmpdir(), "skillgauge-live-"));
@@ -39,10 +41,14 @@ async function startModel() {
 
 let environment = process.env;
 
+// What the model has computed so far, in seconds of one core: unlike the time that passed, it's the same on a busy machine.
+const cores = async () => (await (await fetch(`${environment.OPENAI_BASE_URL}/cpu`)).json()).seconds;
+
 // One command as a user would type it; what it says goes to the terminal, too.
 function step(name, args, { isFine = [0, 1], told } = {}) {
   const began = Date.now();
   const ended = spawnSync(skillgauge, args, { cwd: work, env: environment, encoding: "utf8", maxBuffer: 1 << 28 });
+  if (ended.error) throw ended.error;
   const seconds = (Date.now() - began) / 1000;
   const line = `$ skillgauge ${args.join(" ")}`;
   console.log(`\n${line}\n${ended.stdout}${ended.stderr}[exit ${ended.status}, ${seconds.toFixed(0)} s]`);
@@ -70,8 +76,9 @@ function plantAnswers() {
   return iteration;
 }
 
-function judge() {
+async function judge() {
   const iteration = plantAnswers();
+  const before = await cores();
   step("judge", ["grade", iteration, ...MODEL, "--jobs", "1"], { isFine: [0, 1, 3] });
   const gradings = planted.flatMap((_, place) => ["with_skill", "without_skill"].map((arm) => path.join(iteration, `eval-${place + 1}`, arm, "run-1", "grading.json")));
   const there = gradings.filter((file) => fs.existsSync(file)).map(read);
@@ -83,6 +90,7 @@ function judge() {
     passes: passes.length,
     voided: verdicts.filter((verdict) => verdict.voided).length,
     seconds: results.steps.at(-1).seconds / gradings.length,
+    cores: ((await cores()) - before) / gradings.length,
   };
   const told = step("calibrate", ["calibrate", iteration, "--labels", at("labels.json"), "--format", "json"], { isFine: [0, 1, 3] });
   if (told.stdout.trim()) results.calibration = JSON.parse(told.stdout).calibrations[0];
@@ -139,7 +147,7 @@ function report() {
     `| passes voided, because no quote proves them | ${judge.voided} of ${judge.passes} (${percent(judge.voided, judge.passes)}) |`,
     `| sensitivity: of what is right, passed | ${share(calibration?.sensitivity)} |`,
     `| specificity: of what is wrong, failed | ${share(calibration?.specificity)} |`,
-    `| seconds for each run that was judged | ${judge.seconds.toFixed(0)} |`,
+    `| core seconds for each run that was judged (on two idle cores, half of it passes) | ${judge.cores.toFixed(0)} |`,
     "",
     "The same model in the other roles:",
     "",
@@ -153,7 +161,7 @@ function report() {
 const { child, url } = await startModel();
 environment = { ...process.env, OPENAI_BASE_URL: url, OPENAI_API_KEY: "local" };
 try {
-  judge();
+  await judge();
   versions();
 } finally {
   child.kill("SIGKILL");

@@ -91,6 +91,11 @@ const server = http.createServer((request, response) => {
       respond(response, 200, { data: [{ id: "local", context_length: contextSize }] });
       return;
     }
+    if (request.url.endsWith("/cpu")) {
+      const { user, system } = process.cpuUsage();
+      respond(response, 200, { seconds: (user + system) / 1e6 });
+      return;
+    }
     queue = queue.then(() => serve(response, raw));
   });
 });

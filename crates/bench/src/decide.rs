@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use skillgauge_core::statistics::{CaseRuns, PairTally, SIGNIFICANCE, Tail, permutation_test};
+use skillgauge_core::statistics::{
+    CaseRuns, PairTally, SIGNIFICANCE, Tail, is_at_most, permutation_test,
+};
 
 use crate::page;
 
@@ -77,7 +79,7 @@ fn fixed(difference: f64, runs: usize) -> Tally {
                 runs.without.push(without);
             }
         }
-        let is_claimed = permutation_test(&cases, Tail::Both, 0).0 <= SIGNIFICANCE;
+        let is_claimed = is_at_most(permutation_test(&cases, Tail::Both, 0).0, SIGNIFICANCE);
         let sum = |side: fn(&CaseRuns) -> &Vec<f64>| cases.iter().flat_map(side).sum::<f64>();
         let is_better = sum(|case| &case.with) > sum(|case| &case.without);
         found.claimed += u32::from(is_claimed);

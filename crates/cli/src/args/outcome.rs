@@ -10,7 +10,7 @@ pub struct OutcomeArgs {
     #[arg(long, value_name = "OUTCOME")]
     pub primary: Option<PrimaryOutcome>,
     /// A difference below this share of the outcome's scale doesn't matter; 0.1, which is 10 points, if absent
-    #[arg(long, value_name = "SHARE", value_parser = margin)]
+    #[arg(long, value_name = "SHARE", value_parser = margin, allow_negative_numbers = true)]
     pub margin: Option<f64>,
     /// Which judges may decide about the exit code: any, or only one that was measured on this suite (`skillgauge calibrate`)
     #[arg(long, value_enum, value_name = "WHICH")]

@@ -14,15 +14,15 @@ use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 use skillgauge_format::transcript::Outcome;
 
-use super::outcome::{Metric, Question, RUBRIC, TOKENS};
+use super::outcome::{Metric, Question, TOKENS, metric};
 use super::sides::Sides;
 use super::summary::{stats, whole_stats};
 use super::{Settings, rounded};
 use crate::calibration;
 use crate::iteration::{Case, Iteration, Preference, Roles, Run};
 use crate::statistics::{
-    CONFIDENCE, DEFAULT_SEED, Interval, PairTally, Spread, case_difference, cluster_interval,
-    number, pass_all_k, pass_at_k,
+    CONFIDENCE, DEFAULT_SEED, Interval, Spread, case_difference, cluster_interval, number,
+    pass_all_k, pass_at_k,
 };
 
 /// Nobody asks for the chance to pass in more attempts than this.
@@ -71,8 +71,8 @@ pub(super) fn infer(iteration: &Iteration, settings: &Settings) -> BenchmarkStat
     statistics
 }
 
-/// How the pairs of the first comparison stand.
-pub(super) fn pair_tally(iteration: &Iteration) -> Option<PairTally> {
+/// The pairs of the first comparison, by the number of their runs.
+pub(super) fn replicates(iteration: &Iteration) -> Option<Vec<Vec<[f64; 2]>>> {
     let roles = iteration.roles();
     let cases: Vec<&Case> =
         iteration.cases.iter().filter(|case| iteration.is_comparable(case)).collect();
@@ -85,7 +85,7 @@ pub(super) fn pair_tally(iteration: &Iteration) -> Option<PairTally> {
         question: Question::of(iteration, &Settings::default()),
         seed: 0,
     };
-    Some(PairTally::until_decided(sides.evidence().pairs))
+    Some(sides.evidence().replicates)
 }
 
 pub(super) fn count(number: usize) -> u64 {
@@ -156,10 +156,11 @@ fn of_configuration(
         pass_rate: estimate(&by_case(cases, configuration, |run| run.pass_rate)),
         run_pass_rate: estimate(&passes.iter().map(|runs| pass_share(runs)).collect::<Vec<_>>()),
         pass_at_k: attempts(&passes),
-        rubric_normalized: stats(RUBRIC),
+        // As in the differences: leaving crashes out would make the rows of two arms no two sides of their difference.
+        rubric_normalized: stats(metric(PrimaryOutcome::RubricNormalized)),
         overall_efficiency: stats(|run| run.overall_efficiency),
-        overall_score: stats(|run| run.overall_score),
-        required_score: stats(|run| run.required_score),
+        overall_score: stats(metric(PrimaryOutcome::OverallScore)),
+        required_score: stats(metric(PrimaryOutcome::RequiredScore)),
         time_seconds: stats(|run| run.seconds),
         tokens: stats(TOKENS).map(whole_stats),
         cost_usd: stats(|run| run.cost_usd).filter(|_| has_costs),

@@ -93,7 +93,7 @@ pub enum Answer {
     Fine,
     /// The skill is worse than a baseline.
     Worse,
-    /// No run was measured, or a baseline was run and no case has measured runs on both sides.
+    /// No run was measured, or a baseline was run and no case has measured runs on both sides, or the comparator reads positions.
     Broken,
 }
 
@@ -167,7 +167,28 @@ pub fn write(
 impl Iteration {
     /// How the pairs of runs stand between the skill and its baseline, up to the one that decided.
     pub fn pair_tally(&self) -> Option<PairTally> {
-        inference::pair_tally(self)
+        inference::replicates(self).map(|replicates| PairTally::until_decided(&replicates))
+    }
+
+    /// Leaves out what was run, or planned, after the replicate at which `--until-decided` was over: parts of a plan and fleets
+    /// run more than one machine would have, and give the same answer all the same.
+    pub(crate) fn end_when_over(&mut self) {
+        let Some(record) = self.record.as_ref().filter(|record| record.until_decided) else {
+            return;
+        };
+        let planned = record.max_runs_per_configuration.unwrap_or(record.runs_per_configuration);
+        let planned = usize::try_from(planned).unwrap_or(usize::MAX);
+        let Some(replicates) = inference::replicates(self) else { return };
+        let pairs = record.case_ids.len();
+        let Some(last) = PairTally::over_after(&replicates, pairs, planned) else { return };
+        let is_counted = |number: u64| number <= last as u64;
+        for case in &mut self.cases {
+            let is_there = |run: &&Run| run.outcome.is_some();
+            let late = case.runs.iter().filter(|run| !is_counted(run.number)).filter(is_there);
+            self.after_decision += late.count();
+            case.runs.retain(|run| is_counted(run.number));
+            case.preferences.retain(|pair| is_counted(pair.number));
+        }
     }
 
     pub fn summary(&self, settings: &Settings) -> Summary {
@@ -282,7 +303,10 @@ impl Aggregate {
         if differences.iter().any(is_worse) {
             return Answer::Worse;
         }
-        let is_empty = |found: &DifferenceStatistics| found.cases == 0;
+        // A comparator that follows the position has measured nothing.
+        let is_empty = |found: &DifferenceStatistics| {
+            found.cases == 0 || found.verdict.on_suite.position_bias.is_some()
+        };
         if !self.iteration.runs().any(Run::is_measured) || differences.iter().any(is_empty) {
             return Answer::Broken;
         }

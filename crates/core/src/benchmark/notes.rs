@@ -20,7 +20,7 @@ use super::text::compared;
 use super::verdict::Unit;
 use crate::iteration::{Case, Iteration, Roles, Run};
 use crate::mixture::Mixture;
-use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, Spread};
+use crate::statistics::{FEWEST_CASES, PairedDifference, SIGNIFICANCE, Spread, is_at_most};
 use crate::text::{counted, plural, shorten};
 
 /// Problems of reading that become notes.
@@ -56,6 +56,7 @@ pub(super) fn write(
     analyst.corrected();
     analyst.not_comparable();
     analyst.unmeasured();
+    analyst.after_decision();
     let judged = iteration.judged();
     analyst.notes.extend(judged.sentence().into_iter().chain(judged.price()));
     analyst.notes.extend(mixture(iteration).warnings());
@@ -90,6 +91,13 @@ impl Analyst<'_> {
                 "no difference was computed: of {}, none is known to be the baseline of another",
                 listed(&names)
             ));
+        }
+    }
+
+    fn after_decision(&mut self) {
+        if self.iteration.after_decision > 0 {
+            let runs = plural(self.iteration.after_decision, "run");
+            self.note(format!("{runs} came after the pairs had decided and count for nothing"));
         }
     }
 
@@ -436,7 +444,7 @@ fn cost_note(name: &str, factor: f64, found: &PairedDifference) -> String {
         );
     }
     let test = format!("permutation test p = {:.4}", found.p_value);
-    if found.p_value > SIGNIFICANCE {
+    if !is_at_most(found.p_value, SIGNIFICANCE) {
         return format!("{plain}, which is within the noise ({test})");
     }
     if factor > 1.0 {

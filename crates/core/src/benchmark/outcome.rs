@@ -75,9 +75,7 @@ pub(super) const fn metric(outcome: PrimaryOutcome) -> Metric {
     match outcome {
         PrimaryOutcome::PassRate => |run| run.pass_rate,
         PrimaryOutcome::OverallEfficiency => |run| run.overall_efficiency,
-        PrimaryOutcome::RubricNormalized => {
-            |run| unscored(run, 0.0).filter(|_| run.scored_by.rubric).or_else(|| RUBRIC(run))
-        }
+        PrimaryOutcome::RubricNormalized => |run| lowest(run, 0.0).or_else(|| RUBRIC(run)),
         PrimaryOutcome::OverallScore => {
             |run| unscored(run, 1.0).filter(|_| run.scored_by.criteria).or(run.overall_score)
         }
@@ -87,6 +85,11 @@ pub(super) const fn metric(outcome: PrimaryOutcome) -> Metric {
         // It belongs to a pair of runs.
         PrimaryOutcome::Preference => |_| None,
     }
+}
+
+/// The lowest score of a rubric, for a run that was to be scored by one and did not come so far.
+pub(super) fn lowest(run: &Run, lowest: f64) -> Option<f64> {
+    unscored(run, lowest).filter(|_| run.scored_by.rubric)
 }
 
 /// The lowest score, of a measured run that came to a bad end or was stopped by the gate.

@@ -5,11 +5,10 @@ use skillgauge_format::Extra;
 use skillgauge_format::evals::{
     DifferenceStatistics, LoadedRuns, PrimaryOutcome, SecondaryDifference,
 };
-use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
 
 use super::inference::{count, knows_costs, mean, shared};
-use super::outcome::{Metric, Question, RUBRIC, TOKENS, metric};
+use super::outcome::{Metric, Question, RUBRIC, TOKENS, lowest, metric};
 use super::rounded;
 use super::verdict::{CaseEvidence, Evidence, sentence};
 use crate::comparison::PositionBias;
@@ -63,28 +62,29 @@ impl Sides<'_> {
             .collect()
     }
 
-    /// Run j of both sides of each case, first all first runs, then all second ones, as they are planned.
-    fn run_pairs(&self) -> Vec<[f64; 2]> {
+    /// Run j of both sides of each case, by j.
+    fn run_pairs(&self) -> Vec<Vec<[f64; 2]>> {
         let most = self.cases.iter().flat_map(|case| &case.runs).map(|run| run.number).max();
         let share = |case: &Case, side: &Configuration, number: u64| {
             case.measured(side)
                 .find(|run| run.number == number)
                 .and_then(|run| self.question.share(run))
         };
-        (1..=most.unwrap_or(0))
-            .flat_map(|number| self.cases.iter().map(move |case| (case, number)))
-            .filter_map(|(case, number)| {
-                Some([share(case, self.primary, number)?, share(case, self.baseline, number)?])
-            })
-            .collect()
+        let pair = |case: &Case, number| {
+            Some([share(case, self.primary, number)?, share(case, self.baseline, number)?])
+        };
+        let replicate =
+            |number| self.cases.iter().filter_map(|case| pair(case, number)).collect::<Vec<_>>();
+        (1..=most.unwrap_or(0)).map(replicate).collect()
     }
 
-    /// What the comparator preferred, pair by pair; first all first pairs, as with runs.
-    fn preferred_pairs(&self) -> Vec<[f64; 2]> {
-        let mut found: Vec<&Preference> =
-            self.cases.iter().flat_map(|case| self.preferences(case)).collect();
-        found.sort_by_key(|pair| pair.number);
-        found.iter().map(|pair| [pair.share(), 1.0 - pair.share()]).collect()
+    /// What the comparator preferred, by the number of the runs.
+    fn preferred_pairs(&self) -> Vec<Vec<[f64; 2]>> {
+        let found = || self.cases.iter().flat_map(|case| self.preferences(case));
+        let most = found().map(|pair| pair.number).max().unwrap_or(0);
+        let pair = |pair: &Preference| [pair.share(), 1.0 - pair.share()];
+        let replicate = |number| found().filter(|it| it.number == number).map(pair).collect();
+        (1..=most).map(replicate).collect()
     }
 
     fn preferences<'c>(&self, case: &'c Case) -> impl Iterator<Item = &'c Preference> {
@@ -101,14 +101,14 @@ impl Sides<'_> {
         } else {
             self.runs(|run| question.share(run)).into_iter().map(CaseEvidence::Runs).collect()
         };
-        let pairs = match question.until_decided {
+        let replicates = match question.until_decided {
             true if is_preference => self.preferred_pairs(),
             true => self.run_pairs(),
             false => Vec::new(),
         };
         let compared = self.cases.iter().flat_map(|case| self.preferences(case));
         let bias = PositionBias::of(compared.map(|pair| (pair.is_won.is_none(), pair.position)));
-        Evidence { question, cases, pairs, bias: bias.filter(|_| is_preference), seed }
+        Evidence { question, cases, replicates, bias: bias.filter(|_| is_preference), seed }
     }
 
     pub(super) fn difference(&self) -> DifferenceStatistics {
@@ -180,8 +180,9 @@ impl Sides<'_> {
         }
         for dimension in self.dimensions() {
             let score = |run: &Run| {
-                let mut scores = run.rubric.as_ref()?.scores.iter();
-                scores.find(|found| found.dimension == dimension).map(|found| found.score)
+                let mut scores = run.rubric.iter().flat_map(|rubric| &rubric.scores);
+                let found = scores.find(|found| found.dimension == dimension);
+                lowest(run, 1.0).or_else(|| Some(found?.score))
             };
             if let Some(found) = self.bounded(score, 1.0, 5.0) {
                 all.insert(format!("rubric.{dimension}"), found);
@@ -253,10 +254,19 @@ impl Sides<'_> {
         let differences: Vec<f64> =
             cases.iter().filter_map(|case| case_difference(&case.with, &case.without)).collect();
         let mut found = secondary(&cases, mean_interval(&differences), 0.0, 1.0)?;
-        let [with, without] = [found.mean, found.baseline_mean].map(Number::as_f64);
+        let [with, without] = levels(&cases)?;
         found.ratio = (without > 0.0).then(|| rounded(with / without));
         Some(found)
     }
+}
+
+/// The means of both sides over cases.
+fn levels(cases: &[CaseRuns]) -> Option<[f64; 2]> {
+    let level = |side: fn(&CaseRuns) -> &[f64]| {
+        let of = |case: &CaseRuns| Spread::of(side(case)).map(|spread| spread.mean);
+        Spread::of(&cases.iter().filter_map(of).collect::<Vec<f64>>()).map(|spread| spread.mean)
+    };
+    Some([level(|case| &case.with)?, level(|case| &case.without)?])
 }
 
 /// A difference of shares, in units of the number that they are shares of.
@@ -266,11 +276,7 @@ fn secondary(
     low: f64,
     width: f64,
 ) -> Option<SecondaryDifference> {
-    let level = |side: fn(&CaseRuns) -> &[f64]| {
-        let of = |case: &CaseRuns| Spread::of(side(case)).map(|spread| spread.mean);
-        Spread::of(&cases.iter().filter_map(of).collect::<Vec<f64>>()).map(|spread| spread.mean)
-    };
-    let [ours, theirs] = [level(|case| &case.with)?, level(|case| &case.without)?];
+    let [ours, theirs] = levels(cases)?;
     Some(SecondaryDifference {
         mean: rounded(low + ours * width),
         baseline_mean: rounded(low + theirs * width),

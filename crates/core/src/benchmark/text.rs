@@ -156,8 +156,11 @@ impl Amount {
         let Self { key, name, decimals, before, after } = self;
         let other = found.secondary.get(*key)?;
         let shown = |value: f64| {
-            let sign = if value < 0.0 { '-' } else { '+' };
-            format!("{sign}{before}{:.decimals$}", value.abs())
+            let amount = format!("{before}{:.decimals$}", value.abs());
+            // Not `-0.0`.
+            let is_zero = !amount.contains(|digit: char| ('1'..='9').contains(&digit));
+            let sign = if value < 0.0 && !is_zero { '-' } else { '+' };
+            format!("{sign}{amount}")
         };
         let mut line = format!("{name} {}{after}", shown(other.difference.as_f64()));
         if let Some([low, high]) = other.interval {

@@ -30,8 +30,8 @@ pub(super) struct Evidence {
     pub(super) question: Question,
     /// What each comparable case shows.
     pub(super) cases: Vec<CaseEvidence>,
-    /// The runs of both arms with the same number, in the order of the plan.
-    pub(super) pairs: Vec<[f64; 2]>,
+    /// The runs of both arms with the same number, by number.
+    pub(super) replicates: Vec<Vec<[f64; 2]>>,
     /// Set when the comparator mostly follows the position, so that its preferences decide nothing.
     pub(super) bias: Option<PositionBias>,
     pub(super) seed: u64,
@@ -154,11 +154,11 @@ impl Evidence {
         };
         let Some(found) = found else { return on_suite };
         if self.question.until_decided {
-            let tally = PairTally::until_decided(self.pairs.iter().copied());
-            let lead = if tally.won > tally.lost { 1.0 } else { -1.0 };
-            let p_value = if tally.is_decided() { 0.0 } else { 1.0 };
-            let mean = if tally.is_decided() { lead } else { found.difference };
-            on_suite.verdict = conclude(p_value, mean, found.interval, margin);
+            let tally = PairTally::until_decided(&self.replicates);
+            // Many pairs that are won by little beside a few that are lost by much are no improvement.
+            let is_leading = (tally.won > tally.lost) == (found.difference > 0.0);
+            let p_value = if tally.is_decided() && is_leading { 0.0 } else { 1.0 };
+            on_suite.verdict = conclude(p_value, found.difference, found.interval, margin);
             on_suite.e = Some(rounded(tally.e_value()));
             on_suite.method = Some(TestMethod::EValue);
         } else {
@@ -170,7 +170,9 @@ impl Evidence {
     }
 
     fn beyond(&self, found: Option<&PairedDifference>, within: Option<&WithinCases>) -> Beyond {
-        let asked = found.filter(|found| found.cases >= FEWEST_CASES);
+        // Runs that were stopped when they decided on these cases give no p-value of a fixed number.
+        let asked =
+            found.filter(|found| found.cases >= FEWEST_CASES && !self.question.until_decided);
         let cases = self.cases.len();
         // What is unsure about these cases is at least as unsure about others, also where all of these differ alike.
         let on_suite = within.and_then(|found| found.interval);
@@ -222,6 +224,9 @@ pub(super) fn sentence(verdict: &Verdict, cases: usize, runs: usize) -> String {
         text.push_str(&more_runs(verdict, difference.as_f64().abs(), runs, unit));
     }
     match beyond.verdict {
+        None if beyond.cases_needed == 0 => {
+            text.push_str(" For tasks like these, run a fixed number of times (--runs).");
+        }
         None => {
             let cases = plural(cases, "case");
             let needed = beyond.cases_needed;

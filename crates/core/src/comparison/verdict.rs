@@ -12,7 +12,7 @@ use skillgauge_format::cases::{Comparison, ComparisonKey, Position};
 use skillgauge_format::evals::DifferenceVerdict;
 use skillgauge_format::write::round_rate;
 
-use crate::statistics::{SIGNIFICANCE, sign_test};
+use crate::statistics::{SIGNIFICANCE, is_at_most, sign_test};
 use crate::text::counted;
 use crate::version::VersionNumber;
 
@@ -139,7 +139,7 @@ pub fn overall<'c>(
     }
     let p_value = sign_test(new_wins, old_wins);
     let position_bias = Some(bias).filter(|bias| bias.is_bias());
-    let verdict = if position_bias.is_some() || p_value > SIGNIFICANCE {
+    let verdict = if position_bias.is_some() || !is_at_most(p_value, SIGNIFICANCE) {
         DifferenceVerdict::Undecided
     } else if new_wins > old_wins {
         DifferenceVerdict::Better

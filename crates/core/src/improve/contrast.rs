@@ -15,7 +15,7 @@ use skillgauge_format::improve::{Measured, Question};
 
 use crate::statistics::{
     CaseRuns, EQUIVALENCE_MARGIN, FEWEST_CASES, Interval, PairedDifference, SIGNIFICANCE, Tail,
-    WithinCases, case_difference, conclude, judge, smallest_p_value,
+    WithinCases, case_difference, conclude, is_at_most, judge, smallest_p_value,
 };
 
 /// The largest p-value that counts for the n-th version that is tried, from 1; the baseline has none to reach.
@@ -45,7 +45,7 @@ pub(super) fn fewest_runs(cases: usize, attempt: u64) -> Option<usize> {
         return Some(1);
     }
     let is_enough = |runs: &usize| {
-        smallest_p_value(&vec![[*runs; 2]; cases], Tail::Both) <= significance(attempt)
+        is_at_most(smallest_p_value(&vec![[*runs; 2]; cases], Tail::Both), significance(attempt))
     };
     (1..=100).find(is_enough)
 }
@@ -99,7 +99,7 @@ impl Contrast {
             Question::OnSuite => {
                 let sides: Vec<[usize; 2]> =
                     cases.iter().map(|case| [case.with.len(), case.without.len()]).collect();
-                contrast.is_reachable = smallest_p_value(&sides, Tail::Both) <= level;
+                contrast.is_reachable = is_at_most(smallest_p_value(&sides, Tail::Both), level);
                 let Some(found) = WithinCases::of(&cases, seed) else { return contrast };
                 contrast.difference = found.difference;
                 contrast.interval = found.interval;
@@ -116,7 +116,7 @@ impl Contrast {
 /// What one version alone would show, the n-th of several does not.
 fn corrected(verdict: DifferenceVerdict, p_value: f64, level: f64) -> DifferenceVerdict {
     match verdict {
-        DifferenceVerdict::Better | DifferenceVerdict::Worse if p_value > level => {
+        DifferenceVerdict::Better | DifferenceVerdict::Worse if !is_at_most(p_value, level) => {
             DifferenceVerdict::Undecided
         }
         verdict => verdict,

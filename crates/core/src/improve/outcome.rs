@@ -10,7 +10,7 @@ use skillgauge_format::improve::{
     Conclusion, Decision, Improvement, Measured, Question, Round, StopReason, StopRecord,
 };
 use skillgauge_format::json::Number;
-use skillgauge_format::write::round_rate;
+use skillgauge_format::write::{round_probability, round_rate};
 
 use super::contrast::{Contrast, fewest_cases, fewest_runs, significance};
 use super::measured::beats;
@@ -63,7 +63,7 @@ pub fn conclude(improvement: &Improvement, stop: &Stop) -> Option<Conclusion> {
         losses: found.losses as u64,
         difference: amount(found.difference),
         interval: found.interval.map(|interval| [interval.low, interval.high].map(amount)),
-        p_value: round_rate(found.p_value),
+        p_value: round_probability(found.p_value),
         attempt: found.attempt,
         significance: round_rate(significance(found.attempt)),
         reachable: found.is_reachable,

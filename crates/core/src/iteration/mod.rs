@@ -58,6 +58,8 @@ pub struct Iteration {
     pub record: Option<IterationRecord>,
     /// How well judges agree with people, as the workspace knows it.
     pub calibrations: Vec<Calibration>,
+    /// Runs that were made after `--until-decided` was over; they are in no number.
+    pub after_decision: usize,
 }
 
 /// What was measured, with what, and when: from `iteration.json`, or else from the runs or another tool's benchmark.

@@ -39,7 +39,9 @@ impl Iteration {
 
     /// The same; `skill` is its name where the folder does not tell.
     pub fn read_as(folder: &Path, skill: Option<&str>) -> io::Result<Self> {
-        Self::read_cases(folder, skill, |_| true)
+        let mut iteration = Self::read_cases(folder, skill, |_| true)?;
+        iteration.end_when_over();
+        Ok(iteration)
     }
 
     /// Reads an iteration with one case only, by its key.

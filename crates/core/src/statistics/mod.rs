@@ -25,7 +25,7 @@ pub use power::{Design, POWER, resolvable_beyond};
 pub use rate::{pass_all_k, pass_at_k, wilson, wilson_of_mean};
 pub use sequential::{DECISIVE, PairTally};
 pub use spread::{Spread, bootstrap_interval, mean_interval};
-pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, conclude, judge};
+pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, conclude, is_at_most, judge};
 pub use within::{
     CaseRuns, Tail, WithinCases, cluster_interval, permutation_test, smallest_p_value,
 };
@@ -57,7 +57,7 @@ impl Interval {
     /// Cut at zero where a test found a difference: the test decides, and an interval must not contradict it.
     #[must_use]
     fn agreeing_with(self, p_value: f64, difference: f64) -> Self {
-        if p_value > SIGNIFICANCE {
+        if !is_at_most(p_value, SIGNIFICANCE) {
             self
         } else if difference > 0.0 {
             Self { low: self.low.max(0.0), ..self }

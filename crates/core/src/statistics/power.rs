@@ -8,8 +8,8 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use super::special::student_cdf;
 use super::{
-    CaseRuns, FEWEST_CASES, PairTally, SIGNIFICANCE, Tail, Z, number, permutation_test, sign_flip,
-    smallest_p_value,
+    CaseRuns, FEWEST_CASES, PairTally, SIGNIFICANCE, Tail, Z, is_at_most, number, permutation_test,
+    sign_flip, smallest_p_value,
 };
 
 /// How often a difference should be found.
@@ -84,7 +84,7 @@ impl Design {
             .collect();
         let total = |side: fn(&CaseRuns) -> &Vec<f64>| cases.iter().flat_map(side).sum::<f64>();
         total(|case| &case.with) > total(|case| &case.without)
-            && permutation_test(&cases, self.tail, 0).0 <= SIGNIFICANCE
+            && is_at_most(permutation_test(&cases, self.tail, 0).0, SIGNIFICANCE)
     }
 
     /// Whether any result at all would be an answer.
@@ -93,7 +93,7 @@ impl Design {
             return PairTally::default().can_be_decided(self.cases * self.runs);
         }
         let sides = vec![[self.runs; 2]; self.cases];
-        self.cases > 0 && smallest_p_value(&sides, self.tail) <= SIGNIFICANCE
+        self.cases > 0 && is_at_most(smallest_p_value(&sides, self.tail), SIGNIFICANCE)
     }
 
     /// The smallest difference, in steps of 5 points, that is found with [`POWER`]; nothing when none is.
@@ -132,7 +132,7 @@ pub fn resolvable_beyond(cases: usize, runs: usize) -> Option<f64> {
         let differences: Vec<f64> =
             (0..cases).map(|_| mean(chances[0]) - mean(chances[1])).collect();
         differences.iter().sum::<f64>() > 0.0
-            && sign_flip(&differences, super::DEFAULT_SEED).0 <= SIGNIFICANCE
+            && is_at_most(sign_flip(&differences, super::DEFAULT_SEED).0, SIGNIFICANCE)
     };
     let power = |difference: f64| {
         let mut random = ChaCha8Rng::seed_from_u64(super::DEFAULT_SEED);

@@ -37,20 +37,32 @@ impl PairTally {
         tally
     }
 
-    /// The pairs up to the one that decided, in the order of the plan. Runs that were under way by then change nothing, so
-    /// the answer is the same however many ran at once, on one machine or on many.
-    pub fn until_decided(pairs: impl IntoIterator<Item = [f64; 2]>) -> Self {
+    /// The replicates up to the one that decided, in the order of the plan. What was run after it changes nothing, so the
+    /// answer is the same however many ran at once, on one machine or on many.
+    pub fn until_decided(replicates: &[Vec<[f64; 2]>]) -> Self {
         let mut tally = Self::default();
-        for pair in pairs {
+        for replicate in replicates {
             if tally.is_decided() {
                 break;
             }
-            let next = Self::of([pair]);
-            tally.won += next.won;
-            tally.lost += next.lost;
-            tally.tied += next.tied;
+            tally = tally.and(Self::of(replicate.iter().copied()));
         }
         tally
+    }
+
+    /// After how many of these replicates it is decided, or cannot be decided any more by those that are left of `planned`
+    /// ones with so many pairs each; nothing when it is still open.
+    pub fn over_after(replicates: &[Vec<[f64; 2]>], pairs: usize, planned: usize) -> Option<usize> {
+        let mut tally = Self::default();
+        (1..).zip(replicates).find_map(|(number, replicate)| {
+            tally = tally.and(Self::of(replicate.iter().copied()));
+            let left = pairs * planned.saturating_sub(number);
+            (tally.is_decided() || !tally.can_be_decided(left)).then_some(number)
+        })
+    }
+
+    fn and(self, next: Self) -> Self {
+        Self { won: self.won + next.won, lost: self.lost + next.lost, tied: self.tied + next.tied }
     }
 
     pub fn e_value(self) -> f64 {
@@ -106,6 +118,18 @@ mod tests {
         assert!(!tally(0, 0).can_be_decided(7));
         assert!(!tally(4, 4).can_be_decided(8));
         assert!(tally(4, 4).can_be_decided(20));
+    }
+
+    #[test]
+    fn what_was_run_after_the_decision_changes_nothing() {
+        let [won, lost] = [vec![[1.0, 0.0]; 4], vec![[0.0, 1.0]; 4]];
+        let replicates = [won.clone(), won, lost.clone(), lost];
+        assert_eq!(PairTally::until_decided(&replicates), tally(8, 0));
+        assert_eq!(PairTally::over_after(&replicates, 4, 15), Some(2));
+        // Four pairs of four each way, and one replicate left: nothing can come of it.
+        let even = [vec![[1.0, 0.0], [0.0, 1.0]], vec![[1.0, 0.0], [0.0, 1.0]]];
+        assert_eq!(PairTally::over_after(&even, 2, 3), Some(1));
+        assert_eq!(PairTally::over_after(&even, 2, 15), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn shares(cases: usize, runs: usize, difference: f64) -> [f64; 3] {
     let mut counts = [0_u32; 3];
     for seed in 0..BENCHMARKS {
         let found = WithinCases::of(&world.benchmark(cases, runs), u64::from(seed)).unwrap();
-        let is_decided = found.p_value <= SIGNIFICANCE;
+        let is_decided = is_at_most(found.p_value, SIGNIFICANCE);
         let interval = found.interval.unwrap();
         counts[0] += u32::from(is_decided && found.difference > 0.0);
         counts[1] += u32::from(is_decided);

@@ -11,7 +11,8 @@ use rand_chacha::rand_core::SeedableRng as _;
 
 use super::spread::{below, sum};
 use super::{
-    CONFIDENCE, Design, Interval, Method, POWER, SIGNIFICANCE, Spread, Z, number, student_quantile,
+    CONFIDENCE, Design, Interval, Method, POWER, SIGNIFICANCE, Spread, Z, is_at_most, number,
+    student_quantile,
 };
 
 /// Random deals where counting all of them would take too long.
@@ -100,7 +101,7 @@ impl WithinCases {
         let cases = complete(cases);
         let runs: Vec<[usize; 2]> =
             cases.iter().map(|case| [case.with.len(), case.without.len()]).collect();
-        let can_decide = smallest_p_value(&runs, Tail::Both) <= SIGNIFICANCE;
+        let can_decide = is_at_most(smallest_p_value(&runs, Tail::Both), SIGNIFICANCE);
         Estimate::of(&cases).filter(|_| can_decide)?.resolvable(&cases)
     }
 
@@ -138,6 +139,11 @@ pub fn permutation_test(cases: &[CaseRuns], tail: Tail, seed: u64) -> (f64, Meth
         return (p_value, Method::Exact);
     }
     (sampled(&cases, tail, seed), Method::MonteCarlo)
+}
+
+/// The two-sided probability by counting all deals; nothing where that takes too long.
+pub(super) fn exact_p_value(cases: &[CaseRuns]) -> Option<f64> {
+    exact(&whole_deals(cases)?, Tail::Both)
 }
 
 /// The smallest p-value that this number of runs in each case could ever give: all deals but one, or two, are less far.

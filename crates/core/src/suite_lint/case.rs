@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use skillgauge_format::Dialect;
+use skillgauge_format::{Dialect, Suite};
 
 use super::SkillFacts;
 use super::report::Report;
 use super::table::suite::{
-    DUPLICATE_CASE, FEW_CASES, NOTHING_TO_GRADE, OTHER_SKILL, SIMILAR_CASES,
+    DUPLICATE_CASE, FEW_CASES, MISSING_OUTCOME, NOTHING_TO_GRADE, OTHER_SKILL, SIMILAR_CASES,
 };
 use super::text::{near_pairs, normalised, quoted, repeated, words};
 use super::view::{CaseView, SuiteView};
@@ -37,6 +37,18 @@ pub(super) fn nothing_to_grade(
         let hint = "add `expectations`, or an `expected_output` that says what a good result is";
         report.add(&NOTHING_TO_GRADE, &case.spot, message, hint.to_owned());
     }
+}
+
+/// `run` would refuse it.
+pub(super) fn outcome(suite: &Suite, view: &SuiteView<'_>, report: &mut Report<'_>) {
+    let has = suite.outcomes();
+    let Some(named) = suite.config().primary_outcome.filter(|named| !has.contains(named)) else {
+        return;
+    };
+    let has: Vec<&str> = has.iter().map(|outcome| outcome.as_str()).collect();
+    let message = format!("the suite has no {named}; its outcomes are {}", has.join(", "));
+    let hint = "name one of them as `primary_outcome`, or leave it out".to_owned();
+    report.add(&MISSING_OUTCOME, &view.list, message, hint);
 }
 
 fn count(suite: &SuiteView<'_>, report: &mut Report<'_>) {

@@ -191,6 +191,9 @@ fn lint_file(
             let view = SuiteView::new(translated.as_ref().unwrap_or(&document.root));
             linted.cases += view.cases.len();
             check_suite(&view, facts, &mut report);
+            if let Ok(read) = &suite {
+                case::outcome(&read.value, &view, &mut report);
+            }
             if let (Ok(read), Some(reference)) = (&suite, &request.reference) {
                 linted.notes.extend(reference::check(
                     &read.value,

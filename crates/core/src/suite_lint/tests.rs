@@ -52,6 +52,11 @@ fn eval(members: &str) -> String {
     format!(r#"{{"evals": [{{"id": 1, {members}}}]}}"#)
 }
 
+fn config(members: &str) -> String {
+    let case = r#"{"id": 1, "prompt": "p", "expectations": ["Has 3 lines"]}"#;
+    format!(r#"{{"eval_config": {{{members}}}, "evals": [{case}]}}"#)
+}
+
 /// A prompt with these checks and nothing for a judge.
 fn checks(checks: &str) -> String {
     eval(&format!(r#""prompt": "Do it", "structural_expectations": [{checks}]"#))
@@ -171,6 +176,7 @@ fn fixtures() -> Vec<(&'static str, Into, String, String)> {
         triggers("query-names-skill", ten_and("use demo-skill now", true), ten_and("use a demo now", true)),
         evals("no-required", case("", false), case("", true)),
         evals("vague", expects(r#""Has a good structure""#), sound()),
+        evals("missing-outcome", config(r#""primary_outcome": "required_score""#), config(r#""primary_outcome": "preference""#)),
         evals("nothing-to-grade", eval(r#""prompt": "p""#), sound()),
         evals("not-graded", eval(r#""prompt": "p", "expectations": ["Has 3 lines"], "fail": ["It rhymes"]"#), eval(r#""prompt": "p", "expect": ["Has 3 lines"], "fail": ["It rhymes"]"#)),
         evals("judged-as-text", eval(r#""prompt": "p", "assertions": [{"name": "n", "type": "regex", "pattern": "x"}]"#), eval(r#""prompt": "p", "assertions": [{"name": "n", "type": "transcript_regex", "pattern": "x"}]"#)),

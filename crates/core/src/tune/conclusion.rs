@@ -4,7 +4,7 @@
 use skillgauge_format::trigger::{LoopIteration, LoopSummary, TuneProof};
 
 use super::proof::{points, would_show};
-use crate::statistics::SIGNIFICANCE;
+use crate::statistics::{SIGNIFICANCE, is_at_most};
 use crate::text::{counted, percent, probability};
 
 /// Why the loop ends with the description that it ends with.
@@ -74,7 +74,7 @@ pub fn conclusion(summary: &LoopSummary) -> String {
 
 /// Whether a proof failed only because runs have no result.
 pub fn is_open(proof: &TuneProof) -> bool {
-    !proof.proven && proof.p.is_some_and(|p| p.as_f64() <= SIGNIFICANCE)
+    !proof.proven && proof.p.is_some_and(|p| is_at_most(p.as_f64(), SIGNIFICANCE))
 }
 
 fn train(first: &LoopIteration, iterations: &[LoopIteration], proof: &TuneProof) -> String {

@@ -14,7 +14,7 @@ use skillgauge_format::write::{round_probability, round_rate};
 
 use super::halving;
 use crate::statistics::{
-    CaseRuns, Design, SIGNIFICANCE, Spread, Tail, WithinCases, permutation_test,
+    CaseRuns, Design, SIGNIFICANCE, Spread, Tail, WithinCases, is_at_most, permutation_test,
 };
 use crate::text::counted;
 
@@ -108,8 +108,8 @@ impl ProofPlan {
         let p = within.map(|_| permutation_test(&cases, Tail::Upper, seed).0);
         // Runs without a result must not decide it: it has to hold if they had gone the other way.
         let worst: Vec<CaseRuns> = results.iter().map(|result| self.worst_case(result)).collect();
-        let is_sure = || permutation_test(&worst, Tail::Upper, seed).0 <= SIGNIFICANCE;
-        let proven = p.is_some_and(|p| p <= SIGNIFICANCE) && is_sure();
+        let is_sure = || is_at_most(permutation_test(&worst, Tail::Upper, seed).0, SIGNIFICANCE);
+        let proven = p.is_some_and(|p| is_at_most(p, SIGNIFICANCE)) && is_sure();
         let rate = |right: fn(&ProofResult) -> (u64, u64)| {
             let shares = results.iter().filter(|result| is_complete(result)).map(right);
             let shares: Vec<f64> = shares.map(halving::share).collect();

@@ -80,6 +80,9 @@ pub struct IterationRecord {
     /// many there were once it is finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_decided: bool,
+    /// The most runs that there could be of each case in each configuration, where it stops as soon as it is decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_runs_per_configuration: Option<u64>,
     /// The longest that one attempt may take, in seconds.
     pub timeout_seconds: Number,
     /// The seed of everything that is drawn.

@@ -291,6 +291,7 @@ pub fn prepare(request: &RunRequest, started: Timestamp) -> Result<Prepared, Pre
         primary_outcome: Some(primary_outcome),
         margin: margin.map(Into::into),
         until_decided: request.until_decided,
+        max_runs_per_configuration: request.until_decided.then(|| u64::from(request.runs)),
         timeout_seconds: request.timeout.as_secs_f64().into(),
         seed: request.seed,
         skillgauge_version: env!("CARGO_PKG_VERSION").to_owned(),

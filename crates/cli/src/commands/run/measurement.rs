@@ -334,8 +334,12 @@ fn find_judge(
     let typed = args.judge.as_deref();
     // Also when no case needs it: nobody learns from silence that a name is wrong.
     judge::check_name(session, typed)?;
-    let is_needed =
-        target.suite.cases().any(|case| !case.expectations().is_empty() || case.rubric().is_some());
+    let outcome = args.outcome.primary.or(target.suite.config().primary_outcome);
+    let is_needed = outcome == Some(PrimaryOutcome::Preference)
+        || target
+            .suite
+            .cases()
+            .any(|case| !case.expectations().is_empty() || case.rubric().is_some());
     if !is_needed || judge::is_unwanted(session, typed, of_suite) {
         return Ok((None, None));
     }

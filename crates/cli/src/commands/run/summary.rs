@@ -102,14 +102,18 @@ impl RunSummary<'_> {
                 printer.say(&format!("  and {} more", list.len() - NAMED));
             }
         };
-        say(
-            &format!("of {} runs have no result", self.ran.plan.runs().len()),
-            &self.ran.result.missing,
-        );
+        say(&format!("of {} runs have no result", self.wanted()), &self.ran.result.missing);
         say("runs could not be graded", &self.ran.result.not_graded);
         if !self.ran.result.missing.is_empty() || !self.ran.result.not_graded.is_empty() {
             printer.say(self.remedy);
         }
+    }
+
+    /// How many runs it took; what was spared because the pairs had decided is not wanted.
+    fn wanted(&self) -> usize {
+        let all = self.ran.plan.runs();
+        let is_wanted = |last: u64| all.iter().filter(move |id| id.number <= last).count();
+        self.ran.result.replicates.map_or(all.len(), is_wanted)
     }
 
     fn say_spent(&self, printer: &Printer) {

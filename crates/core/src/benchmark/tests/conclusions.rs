@@ -609,3 +609,51 @@ fn a_failed_test_says_what_no_expectation_says() {
     let text = found.to_github();
     assert_eq!(text.matches("with_skill run 1: rate_limited").count(), 1, "{text}");
 }
+
+#[test]
+fn the_rows_of_two_arms_are_the_two_sides_of_their_difference() {
+    let folder = Folder::new();
+    let rubric = |score: u8| {
+        let normalized = f64::from(score) / 5.0;
+        json!({
+            "expectations": [{"text": "e0", "passed": true, "evidence": "x"}],
+            "summary": {"passed": 1, "failed": 0, "total": 1, "pass_rate": 1.0},
+            "rubric_scores": {"clarity": {"score": score, "evidence": "x"}},
+            "rubric_summary": {"weighted_mean": f64::from(score), "max_possible": 5.0, "normalized": normalized},
+        })
+    };
+    for case in 1..=2 {
+        for (arm, score) in [("with_skill", 5), ("without_skill", 2)] {
+            for run in 1..=2 {
+                folder.json(&format!("eval-{case}/{arm}/run-{run}/grading.json"), &rubric(score));
+            }
+        }
+    }
+    // One run with the skill crashed: it has no score, and counts as the lowest.
+    folder.outcome("eval-1/with_skill/run-2", "failed", "crashed");
+    fs_err::remove_file(folder.iteration().join("eval-1/with_skill/run-2/grading.json")).unwrap();
+    let found = folder.aggregate();
+    let json = as_json(&found);
+    let arm =
+        |arm: &str| json["statistics"]["configurations"][arm]["rubric_normalized"]["mean"].clone();
+    assert_eq!([arm("with_skill"), arm("without_skill")], [json!(0.75), json!(0.4)]);
+    let secondary = &json["statistics"]["differences"][0]["secondary"];
+    assert_eq!(secondary["rubric_normalized"]["difference"], 0.35);
+    // 5, 5, 5 and the lowest: (3 + 5) / 2 beside 2.
+    assert_eq!(secondary["rubric.clarity"]["difference"], 2.0);
+    assert!(found.to_markdown().contains("| Rubric | 75 %"), "{}", found.to_markdown());
+}
+
+#[test]
+fn a_ratio_is_that_of_the_means_and_not_of_what_is_shown_of_them() {
+    let folder = Folder::new();
+    for (arm, cost) in [("with_skill", 0.00014), ("without_skill", 0.00005)] {
+        let run = format!("eval-1/{arm}/run-1");
+        let record =
+            json!({"format": "run", "outcome": "completed", "reason": "none", "cost_usd": cost});
+        folder.run(&run, &[true]).json(&format!("{run}/run.json"), &record);
+    }
+    let json = as_json(&folder.aggregate());
+    let cost = &json["statistics"]["differences"][0]["secondary"]["cost_usd"];
+    assert_eq!(cost["ratio"], 2.8, "{cost:#}");
+}

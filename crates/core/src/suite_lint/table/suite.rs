@@ -33,6 +33,21 @@ lint_rules! { Suite:
     /// ```
     NOTHING_TO_GRADE, Error, "nothing-to-grade";
 
+    /// The suite has no such outcome
+    ///
+    /// ## What it does
+    /// Compares `primary_outcome` with what the runs of the suite have: a rubric, criteria from 1 to 5, or neither.
+    ///
+    /// ## Why is this bad?
+    /// Nothing could decide. `run` refuses the suite before the first call.
+    ///
+    /// ## Use instead
+    /// An outcome that the suite has, or none: then the default decides.
+    /// ```json
+    /// {"eval_config": {"primary_outcome": "pass_rate"}}
+    /// ```
+    MISSING_OUTCOME, Error, "missing-outcome";
+
     /// A count has no operator
     ///
     /// ## What it does
