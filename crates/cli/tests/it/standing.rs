@@ -133,3 +133,39 @@ fn grade_passes_no_run_that_the_benchmark_fails() {
     assert!(shown.contains("0 passed, 1 failed"), "{shown}");
     assert_eq!(project.exit_code(&[&["check", "other"], &suite[..]].concat()), Some(0));
 }
+
+/// One run with the skill ends before its agent says what it used in all.
+#[test]
+fn tokens_of_a_run_that_was_stopped_are_a_lower_bound_on_every_surface() {
+    let project = greeter();
+    let agent = String::from_utf8(project.read("agent.sh")).unwrap();
+    let stop = "case \"$prompt\" in *\"number 3\"*) [ -e \"$SKILLGAUGE_SKILLS/greeter/SKILL.md\" ] && exit 1;; esac";
+    let agent = agent.replace("cat > /dev/null", "prompt=$(cat)");
+    script(
+        &project,
+        "agent.sh",
+        &agent
+            .replace("echo '{\"type\":\"result\"", &format!("{stop}\necho '{{\"type\":\"result\"")),
+    );
+    let output = run(&project, &["--runs", "1"]);
+    let shown = project.shown(&output);
+    let benchmark = json(&project, &format!("{ITERATION}/benchmark.json"));
+    let arms = &benchmark["statistics"]["configurations"];
+    assert_eq!(arms["with_skill"]["partial_tokens"], 1, "{shown}\n{arms:#}");
+    assert_eq!(arms["without_skill"].get("partial_tokens"), None, "{arms:#}");
+    let partial: Vec<&Value> = (benchmark["runs"].as_array().unwrap().iter())
+        .filter(|run| run["result"]["usage_basis"] == "partial")
+        .map(|run| &run["eval_id"])
+        .collect();
+    assert_eq!(partial, [&json!(3)]);
+    let row = |arm: &str| shown.lines().find(|line| line.starts_with(arm)).unwrap();
+    assert!(row("with_skill").ends_with("at least 120"), "{shown}");
+    assert!(!row("without_skill").contains("at least"), "{shown}");
+    let note = "1 of 12 runs ended before the agent reported its tokens";
+    assert!(shown.contains(note), "{shown}");
+    let markdown = String::from_utf8(project.read(&format!("{ITERATION}/benchmark.md"))).unwrap();
+    assert!(markdown.contains("| Tokens | at least 120 ± 0 | 120 ± 0 |"), "{markdown}");
+    assert!(markdown.contains(note), "{markdown}");
+    let page = project.stdout(&["report", "greeter-workspace", "-o", "-"]);
+    assert_eq!(page.matches("at least 120").count(), 2, "the table of totals and the run");
+}

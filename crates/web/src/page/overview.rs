@@ -5,6 +5,7 @@ use serde::Serialize;
 use skillgauge_core::benchmark::{Settings, Summary, level, secondary_lines, signed};
 use skillgauge_core::iteration::{Case, Iteration};
 use skillgauge_core::statistics::Spread;
+use skillgauge_core::text::at_least;
 use skillgauge_format::evals::{
     ConfigurationStatistics, DifferenceStatistics, DifferenceVerdict, Estimate, PrimaryOutcome,
     Stats,
@@ -308,7 +309,8 @@ fn totals(summary: &Summary) -> Table {
             format!("{} of {}", found.passed, found.runs).into(),
             show::percent(mean(&found.rubric_normalized)).into(),
             show::seconds(mean(&found.time_seconds)).into(),
-            show::whole(mean(&found.tokens)).into(),
+            (at_least(found.partial_tokens > 0).to_owned() + &show::whole(mean(&found.tokens)))
+                .into(),
             show::dollars(mean(&found.cost_usd)).into(),
         ]);
     }
