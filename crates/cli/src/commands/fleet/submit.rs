@@ -30,7 +30,8 @@ const GRADE_JOBS: u32 = 64;
 
 /// `skillgauge run --fleet URL`: submits, then collects.
 pub(crate) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
-    let session = Arc::new(Session::open(&args.tape)?.waiting_for_services()?);
+    // Somebody waits for this command: unlike a worker, it gives up a service that stays away.
+    let session = Arc::new(Session::open(&args.tape)?);
     let server =
         (url != LOCAL).then(|| login::connect(url, &args.fleet.login, &session, "coordinator"));
     let Some(ready) = begin(args, &session, server.as_ref(), printer)? else {
