@@ -11,6 +11,11 @@ use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
+/// Stands before a count that may be more.
+pub fn at_least(is_bound: bool) -> &'static str {
+    if is_bound { "at least " } else { "" }
+}
+
 /// A byte range in a text. Always on character boundaries of the text it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {

@@ -53,8 +53,9 @@ the service asks for, up to 5 minutes). After 5 such errors of one kind in a row
 try decides. Pauses last 15, 30 and 60 seconds; if the last try fails too, the command stops with exit code 3 and says what to do. The \
 same holds for judges and other models. Run the same command again to resume. A run or probe that failed in 3 calls is left alone until \
 you pass `--retry-failed`; failures of a call that stopped because of an outage, a login or a limit don't count. Reports count all calls that were made, those of \
-earlier commands included, while `--max-calls` and `--max-cost` limit one command. A fleet worker doesn't stop: it pauses until the service is back, \
-and jobs that an outage kept from a result don't use up their deliveries.
+earlier commands included, while `--max-calls` and `--max-cost` limit one command. A refused key \
+stops at the first call. A fleet worker doesn't stop: it pauses until the service is back, \
+and jobs that an outage kept from a result don't use up their deliveries. `run --fleet local` stops as `run` does.
 
 Agents retry on their own, too, before they report an error:
 
@@ -105,7 +106,8 @@ pub(crate) fn generate() -> Generated {
     let mut page = format!("{NOTICE}\n\n{INTRODUCTION}\n");
     let _ = writeln!(page, "Every agent gets: `{}`.\n", BASE_VARIABLES.join("`, `"));
     page.push_str("## Built-in agents and their logins\n\nThe first login that is set counts. \
-         A version that was not tested is measured with a warning; one that is known to be measured wrongly is refused. \
+         A version that was not tested is measured with a warning; one that was seen not to work, or to be measured wrongly, is \
+         refused (how that was found: [design/007-probes.md](design/007-probes.md)). \
          Where an agent needs a newer Node than yours, plain `npm install` quietly takes an older version of the agent: \
          name the version, as in `npm install -g @anthropic-ai/claude-code@2.1.325`.\n\n");
     page.push_str(

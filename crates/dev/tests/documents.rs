@@ -120,6 +120,59 @@ fn every_command_and_flag_in_the_documents_exists() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
+/// A flag that stands alone in inline code, such as `--jobs 3`.
+fn lone_flags(page: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut is_code = false;
+    for (number, line) in page.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+            continue;
+        }
+        let pieces = line.split('`').skip(1).step_by(2).filter(|_| !is_code);
+        for flag in pieces.filter_map(|piece| piece.strip_prefix("--")) {
+            let end = flag.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let flag = &flag[..end.unwrap_or(flag.len())];
+            // `---` begins and ends frontmatter.
+            if flag.starts_with(|c: char| c.is_ascii_lowercase()) {
+                found.push((number + 1, flag.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn has_flag(command: &clap::Command, flag: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some(flag))
+        || command.get_subcommands().any(|inner| has_flag(inner, flag))
+}
+
+#[test]
+fn every_flag_that_stands_alone_in_a_document_is_one_of_some_command() {
+    let root = project_root();
+    let tree = skillgauge::command();
+    let mut unknown = Vec::new();
+    let mut seen = 0;
+    for folder in ["docs", "."] {
+        for entry in fs_err::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            // That page names the flags of other tools.
+            if path.extension().is_none_or(|it| it != "md") || path.ends_with("migrating.md") {
+                continue;
+            }
+            for (line, flag) in lone_flags(&fs_err::read_to_string(&path).unwrap()) {
+                seen += 1;
+                if !has_flag(&tree, &flag) {
+                    let name = path.file_name().unwrap().display();
+                    unknown.push(format!("{name}:{line}: `--{flag}`"));
+                }
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} flags were found");
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}
+
 #[test]
 fn calls_are_found_in_inline_code_and_in_blocks_of_a_shell() {
     let page = "Say `skillgauge run X --jobs 3`, or `--help`.\n\n```sh\nFOO=1 skillgauge merge a \\\n  --out=b | cat --number\n```\n\n\

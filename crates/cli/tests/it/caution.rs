@@ -139,17 +139,29 @@ fn a_version_that_was_not_tested_is_warned_about_and_the_advice_helps() {
 }
 
 #[test]
-fn a_version_that_is_known_to_be_measured_wrongly_is_refused_by_everyone() {
+fn a_version_that_cannot_be_measured_is_refused_by_everyone() {
     let project = greeter();
     project.file("greeter/evals/triggers.json", TRIGGERS);
-    let path = version(&project, "claude", "1.0.44 (Claude Code)");
-    let said = "1.0.44 was found, and versions before 2.0.20 are known to be measured wrongly; install it with \
+    let path = version(&project, "claude", "2.0.62 (Claude Code)");
+    let said = "2.0.62 was found, and versions before 2.0.64 can't be measured correctly; install it with \
                 `npm install -g @anthropic-ai/claude-code`; it needs Node 22, and with an older Node npm installs an \
                 older version unless you name one: `npm install -g @anthropic-ai/claude-code@2.1.325`";
     for args in [&DRY[..7], &["trigger", "greeter", "--agent", "claude"], &["doctor"]] {
         let (code, text) = with(&project, &path, args);
         assert_ne!(code, Some(0), "{args:?}: {text}");
         assert!(text.contains(said), "{args:?}: {text}");
+    }
+    let path = version(&project, "claude", "2.0.64 (Claude Code)");
+    let (code, text) = with(&project, &path, &DRY[..7]);
+    assert_eq!(code, Some(0), "{text}");
+    // Codex lost the ends of commands, and with them the proof of a load.
+    for (found, refused) in [("0.157.1", true), ("0.158.0", false)] {
+        let path = version(&project, "codex", &format!("codex-cli {found}"));
+        let args =
+            ["run", "greeter", "--agent", "codex", "--judge", "command:./judge.sh", "--dry-run"];
+        let (code, text) = with(&project, &path, &args);
+        assert_eq!(code == Some(2), refused, "{text}");
+        assert_eq!(text.contains("versions before 0.158.0 can't be measured"), refused, "{text}");
     }
     assert_eq!(calls(&project), 0);
 }

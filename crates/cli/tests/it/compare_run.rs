@@ -8,7 +8,7 @@ use crate::command::Project;
 use crate::improve::{body, greeter, json as read, lines};
 
 /// Two versions of the greeter: the second one greets.
-fn two_versions() -> Project {
+pub(crate) fn two_versions() -> Project {
     let project = greeter("unused");
     project.run(&["snapshot", "greeter"]);
     project.file("greeter/SKILL.md", body(&project).replace("Text.", "Say hello."));
@@ -16,7 +16,7 @@ fn two_versions() -> Project {
     project
 }
 
-const COMPARE: [&str; 7] = [
+pub(crate) const COMPARE: [&str; 7] = [
     "compare",
     "greeter",
     "--run",

@@ -284,6 +284,11 @@ fn submit_refuses_what_it_cannot_keep_and_does_not_offer_it() {
         assert!(stderr(&output).contains(&format!("cannot keep {}", flags[0])), "{flags:?}");
         assert!(!help.contains(&format!("{} <", flags[0])), "{flags:?} is offered: {help}");
     }
+    let output = kit.fleet(&[&["submit", &url], &WHO[..], &["--primary", "preference"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", kit.project.shown(&output));
+    let said = stderr(&output);
+    assert!(said.contains("`fleet submit` can't decide by preference"), "{said}");
+    assert!(said.contains("`skillgauge run --fleet URL` waits for the runs"), "{said}");
     assert!(!kit.project.path().join("greeter-workspace").exists(), "nothing was begun");
     // What stands in the project's settings is nobody's fault, but somebody should know.
     kit.project.file("skillgauge.toml", "max-calls = 3\n");

@@ -46,6 +46,7 @@ mod run_told;
 mod schema;
 mod scratch;
 mod service_down;
+mod service_others;
 mod service_resume;
 mod service_retries;
 mod shard;

@@ -38,7 +38,7 @@ pub(crate) fn project() -> Project {
     project
 }
 
-const ROUTE: [&str; 8] =
+pub(crate) const ROUTE: [&str; 8] =
     ["route", "skills", "--agent", "agent", "--runs", "2", "--out", "route.json"];
 
 #[test]

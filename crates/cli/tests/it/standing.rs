@@ -1,6 +1,7 @@
 //! Numbers that were wrong once: every surface must say the same of the same runs.
 
 use serde_json::{Value, json};
+use skillgauge_testkit::server::{Protocol, Reply, Rule, Script, Server};
 
 use crate::command::Project;
 use crate::run::{ITERATION, greeter, json, run, script};
@@ -132,4 +133,77 @@ fn grade_passes_no_run_that_the_benchmark_fails() {
     assert_eq!(graded.status.code(), Some(1), "{shown}");
     assert!(shown.contains("0 passed, 1 failed"), "{shown}");
     assert_eq!(project.exit_code(&[&["check", "other"], &suite[..]].concat()), Some(0));
+}
+
+/// One run with the skill ends before its agent says what it used in all.
+#[test]
+fn tokens_of_a_run_that_was_stopped_are_a_lower_bound_on_every_surface() {
+    let project = greeter();
+    let agent = String::from_utf8(project.read("agent.sh")).unwrap();
+    let stop = "case \"$prompt\" in *\"number 3\"*) [ -e \"$SKILLGAUGE_SKILLS/greeter/SKILL.md\" ] && exit 1;; esac";
+    let agent = agent.replace("cat > /dev/null", "prompt=$(cat)");
+    script(
+        &project,
+        "agent.sh",
+        &agent
+            .replace("echo '{\"type\":\"result\"", &format!("{stop}\necho '{{\"type\":\"result\"")),
+    );
+    let output = run(&project, &["--runs", "1"]);
+    let shown = project.shown(&output);
+    let benchmark = json(&project, &format!("{ITERATION}/benchmark.json"));
+    let arms = &benchmark["statistics"]["configurations"];
+    assert_eq!(arms["with_skill"]["partial_tokens"], 1, "{shown}\n{arms:#}");
+    assert_eq!(arms["without_skill"].get("partial_tokens"), None, "{arms:#}");
+    let partial: Vec<&Value> = (benchmark["runs"].as_array().unwrap().iter())
+        .filter(|run| run["result"]["usage_basis"] == "partial")
+        .map(|run| &run["eval_id"])
+        .collect();
+    assert_eq!(partial, [&json!(3)]);
+    let row = |arm: &str| shown.lines().find(|line| line.starts_with(arm)).unwrap();
+    assert!(row("with_skill").ends_with("at least 120"), "{shown}");
+    assert!(!row("without_skill").contains("at least"), "{shown}");
+    let note = "1 of 12 runs ended before the agent reported its tokens";
+    assert!(shown.contains(note), "{shown}");
+    let markdown = String::from_utf8(project.read(&format!("{ITERATION}/benchmark.md"))).unwrap();
+    assert!(markdown.contains("| Tokens | at least 120 ± 0 | 120 ± 0 |"), "{markdown}");
+    assert!(markdown.contains(note), "{markdown}");
+    let page = project.stdout(&["report", "greeter-workspace", "-o", "-"]);
+    assert_eq!(page.matches("at least 120").count(), 2, "the table of totals and the run");
+}
+
+#[test]
+fn what_a_verdict_takes_is_the_same_on_every_surface() {
+    let project = greeter();
+    project
+        .file("skillgauge.toml", "[prices]\n\"openai:m\" = { input = 1000.0, output = 1000.0 }\n");
+    let verdict = json!({"expectations": {"E1": {"reasoning": "r", "quotes": [], "verdict": "fail"}},
+        "claims": [], "user_notes": {"uncertainties": [], "needs_review": [], "workarounds": []},
+        "eval_feedback": {"suggestions": [], "overall": ""}});
+    let rule = Rule::reply(Reply::json(verdict)).protocol(Protocol::OpenaiChat);
+    let server = Server::start(Script::new().rule(rule)).unwrap();
+    let with = |args: &[&str]| {
+        let mut command = project.command(args);
+        command.env("OPENAI_BASE_URL", server.url_v1()).env("NO_PROXY", "127.0.0.1");
+        project.shown(&command.output().unwrap())
+    };
+    let ran = with(&["run", "greeter", "--agent", "command:./agent.sh", "--judge", "openai:m"]);
+    let judge = &json(&project, &format!("{ITERATION}/benchmark.json"))["statistics"]["judge"];
+    let [tokens, cost] =
+        ["tokens_per_verdict", "cost_usd_per_verdict"].map(|key| judge[key].as_f64().unwrap());
+    assert!(judge["seconds_per_verdict"].is_number() && tokens > 0.0 && cost > 0.0, "{judge}");
+    let said = format!(", {tokens:.0} tokens, ${cost:.4} each");
+    let markdown = String::from_utf8(project.read(&format!("{ITERATION}/benchmark.md"))).unwrap();
+    let page = project.stdout(&["report", "greeter-workspace", "-o", "-"]);
+    let bench = project.run(&["bench", ITERATION]);
+    let graded = with(&["grade", ITERATION, "--judge", "openai:m", "--force"]);
+    for (surface, text) in [
+        ("run", ran),
+        ("benchmark.md", markdown),
+        ("page", page),
+        ("bench", bench),
+        ("grade", graded),
+    ] {
+        assert!(text.contains("judge: 24 verdicts in 24 calls; "), "{surface}: {text}");
+        assert!(text.contains(&said), "{surface}: {said}: {text}");
+    }
 }

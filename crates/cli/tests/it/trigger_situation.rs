@@ -299,6 +299,52 @@ fn the_real_claude_code_is_sent_files_instructions_and_earlier_messages() {
 }
 
 #[test]
+fn the_real_codex_is_sent_files_instructions_and_earlier_messages() {
+    let found = real::for_test(RealAgent::Codex)
+        .unwrap_or_else(|error| panic!("codex is not usable: {error}"));
+    let Some(program) = found else { return };
+    let stage = Stage::usual(&[]);
+    std::os::unix::fs::symlink(program, stage.path("bin/codex")).unwrap();
+    stage.project.file("tables/evals/triggers.json", situated().to_string());
+    stage.project.file("tables/evals/files/sales.csv", "planted,content\n");
+    let (load, agent) = (|| RealAgent::Codex.load("tables"), RealAgent::Codex);
+    let look = agent.shell("cat sales.csv || echo no such file");
+    let server = Server::start(
+        Script::new()
+            .rule(Rule::reply(load()).prompt("Use the skill").tool_result(ToolResult::Absent))
+            .rule(Rule::reply(look).prompt("summarise this").tool_result(ToolResult::Absent))
+            .rule(
+                Rule::reply(load())
+                    .prompt("summarise this")
+                    .tool_result(ToolResult::Contains("planted,content".into())),
+            )
+            .rule(Rule::reply(load()).prompt("I have numbers").tool_result(ToolResult::Absent))
+            .rule(Rule::reply(Reply::text("Done."))),
+    )
+    .unwrap();
+    let path = format!("{}:/usr/bin:/bin", stage.path("bin").display());
+    let args = ["trigger", "tables", "--agent", "codex", "--model", agent.model(), "--runs", "1"];
+    let mut command = stage.project.command(&args);
+    command.args(["--format", "json"]).env("PATH", path).env("TMPDIR", stage.path("tmp"));
+    command.env("OPENAI_BASE_URL", server.url_v1()).env("OPENAI_API_KEY", "sk-test-0123456789");
+    let output = command.output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", stage.project.shown(&output)));
+    let triggers: Vec<&Value> =
+        report["results"].as_array().unwrap().iter().map(|it| &it["triggers"]).collect();
+    assert_eq!(triggers, [&json!(1), &json!(0), &json!(1)], "{report:#}");
+    let requests = server.requests();
+    let asked = |text: &str| {
+        let found = requests.iter().find(|it| it.view().prompt.contains(text)).unwrap();
+        (found.view().prompt, found.json().to_string())
+    };
+    let (prompt, whole) = asked("and now?");
+    assert!(prompt.contains("<message role=\"assistant\">\nShow me\n</message>"), "{prompt}");
+    assert!(whole.contains("Prefer tables."), "{whole}");
+    assert!(!asked("summarise this").1.contains("Prefer tables."));
+}
+
+#[test]
 fn a_model_without_an_agent_gets_the_conversation_as_messages() {
     let stage = stage();
     let skill = || Reply::tool("Skill", json!({"skill": "tables"}));

@@ -293,10 +293,7 @@ impl<F: Fleet> Shared<F> {
         match kept.reach {
             Reach::Job | Reach::Service => {}
             Reach::Plan => self.leave(lease.queue, &lease.plan, &kept.why),
-            Reach::Worker => {
-                let mut unfit = self.unfit.lock().unwrap_or_else(PoisonError::into_inner);
-                unfit.get_or_insert_with(|| kept.why.clone());
-            }
+            Reach::Worker => self.set_unfit(kept.why.clone()),
         }
         let (queue, run, why) = (lease.queue, lease.run.clone(), kept.why.clone());
         self.tell(&WorkerEvent::GivenBack { queue, run, why });

@@ -238,6 +238,10 @@ impl<F: Fleet> Shared<F> {
                 () = self.settings.executor.settings().services.pauses_over() => {}
                 () = self.settings.stop.cancelled() => {}
             }
+            if let Some(down) = self.settings.executor.settings().services.down() {
+                self.set_unfit(format!("{down}; {}", down.hint()));
+                break;
+            }
             let next = tokio::select! {
                 next = self.next_job(queue) => next,
                 // A server that does not answer keeps nobody from ending.
@@ -312,6 +316,11 @@ impl<F: Fleet> Shared<F> {
             is_free && last.elapsed() > idle
         });
         idle || self.settings.stop.is_cancelled() || self.is_unfit()
+    }
+
+    /// The first reason counts.
+    fn set_unfit(&self, why: String) {
+        self.unfit.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
     fn is_unfit(&self) -> bool {

@@ -163,6 +163,11 @@ fn of_configuration(
         required_score: stats(metric(PrimaryOutcome::RequiredScore)),
         time_seconds: stats(|run| run.seconds),
         tokens: stats(TOKENS).map(whole_stats),
+        partial_tokens: count(
+            (shared(cases, arms, TOKENS).iter().flat_map(|case| case.measured(configuration)))
+                .filter(|run| run.tokens.is_some() && !run.usage_basis.is_reported())
+                .count(),
+        ),
         cost_usd: stats(|run| run.cost_usd).filter(|_| has_costs),
         extra: Extra::new(),
     }

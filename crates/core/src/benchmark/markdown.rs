@@ -12,6 +12,7 @@ use super::notes::case_name;
 use super::summary::consistency_of;
 use super::text::{compared, secondary};
 use super::verdict::{Unit, capital, name};
+use crate::text::at_least;
 
 /// Cases that get a row of their own.
 const ROWS: usize = 200;
@@ -100,7 +101,10 @@ const METRICS: [(&str, Cell, Change); 9] = [
     ),
     (
         "Tokens",
-        |found| found.tokens.as_ref().map(|stats| amount(stats, 0, "")),
+        |found| {
+            let cell = found.tokens.as_ref().map(|stats| amount(stats, 0, ""));
+            cell.map(|cell| format!("{}{cell}", at_least(found.partial_tokens > 0)))
+        },
         Some(("tokens", 0, "")),
     ),
     (

@@ -333,6 +333,7 @@ fn entry(case: &Case, run: &Run) -> Option<BenchmarkRun> {
         total: run.counts.map(|counts| counts.total),
         time_seconds: run.seconds.map(Number::Float),
         tokens: run.tokens.map(Number::Unsigned),
+        usage_basis: run.usage_basis,
         tool_calls: run.tool_calls,
         errors: run.errors,
         rubric_normalized: run.rubric.as_ref().map(|rubric| rounded(rubric.normalized)),

@@ -322,6 +322,14 @@ impl Analyst<'_> {
                 measured.len()
             ));
         }
+        let partial = |run: &&&Run| run.tokens.is_some() && !run.usage_basis.is_reported();
+        let partial = measured.iter().filter(partial).count();
+        if partial > 0 {
+            self.note(format!(
+                "{partial} of {} runs ended before the agent reported its tokens: they count with what was seen until then, and a difference in tokens may be off",
+                measured.len()
+            ));
+        }
     }
 
     fn suite(&mut self) {

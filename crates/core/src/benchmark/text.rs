@@ -78,7 +78,10 @@ fn row(
         or_none(level.map(|found| unit.range(found.low.as_f64(), found.high.as_f64()))),
         format!("{}/{}", found.passed, found.runs),
         or_none(mean(&found.time_seconds).map(|seconds| format!("{seconds:.1} s"))),
-        or_none(mean(&found.tokens).map(|tokens| format!("{tokens:.0}"))),
+        or_none(
+            mean(&found.tokens)
+                .map(|tokens| format!("{}{tokens:.0}", text::at_least(found.partial_tokens > 0))),
+        ),
     ]
 }
 

@@ -36,7 +36,7 @@ use skillgauge_format::evals::{Calibration, MeasuredJudge, PrimaryOutcome};
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Claim, Configuration, EvalId, GradedExpectation};
 use skillgauge_format::record::IterationRecord;
-use skillgauge_format::transcript::Outcome;
+use skillgauge_format::transcript::{Outcome, UsageBasis};
 
 pub use grading::{Counts, DimensionScore, Rubric, Suggestion};
 pub use judge::{JudgeSpending, JudgeTally};
@@ -141,6 +141,8 @@ pub struct Run {
     pub overall_efficiency: Option<f64>,
     pub seconds: Option<f64>,
     pub tokens: Option<u64>,
+    /// Whether `tokens` is all of them, or what was seen before the run was stopped.
+    pub usage_basis: UsageBasis,
     pub tool_calls: Option<u64>,
     pub errors: Option<u64>,
     pub cost_usd: Option<f64>,

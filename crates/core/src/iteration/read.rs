@@ -299,6 +299,8 @@ impl Run {
             self.cost_usd = amount(Some(root), "cost_usd").map(Number::as_f64);
             self.seconds = amount(Some(root), "seconds").map(Number::as_f64);
             self.tokens = whole(Some(root), "total_tokens").filter(|tokens| *tokens > 0);
+            self.usage_basis =
+                text(root, "usage_basis").and_then(|basis| named(&basis)).unwrap_or_default();
             Ok(())
         });
         match read {

@@ -181,7 +181,13 @@ impl Overview {
                 shorten(&version.description, 80) + self.marks(version.version),
             ]);
         }
-        table(&rows, &[0, 1, 6, 7])
+        let mut text = table(&rows, &[0, 1, 6, 7]);
+        if self.versions.iter().any(|line| line.gradings > 0) {
+            text.push_str(
+                "\nrates are over all measured runs with the skill; a benchmark compares only the cases that all of its arms have\n",
+            );
+        }
+        text
     }
 
     fn marks(&self, version: u64) -> &'static str {

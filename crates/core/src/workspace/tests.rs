@@ -1,6 +1,6 @@
 use skillgauge_format::part::{Configuration, Timestamp};
 use skillgauge_format::record::{RecordVersion, RunRecord};
-use skillgauge_format::transcript::{Outcome, Reason};
+use skillgauge_format::transcript::{Outcome, Reason, UsageBasis};
 
 use super::*;
 use crate::plan::RunId;
@@ -28,6 +28,7 @@ fn record() -> RunRecord {
         ended: Timestamp::new("2026-01-01T00:00:02Z"),
         seconds: 2.0.into(),
         skill_loaded: true,
+        usage_basis: UsageBasis::Reported,
         total_tokens: None,
         cost_usd: None,
         attempts: Vec::new(),

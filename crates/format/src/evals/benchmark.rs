@@ -8,7 +8,7 @@ use super::verdict::{PrimaryOutcome, Verdict};
 use crate::json::Number;
 use crate::part::{Configuration, EvalId, GradedExpectation, Timestamp, tally};
 use crate::problem::{At, Report};
-use crate::transcript::Outcome;
+use crate::transcript::{Outcome, UsageBasis};
 use crate::{Extra, JsonSchema};
 
 /// All runs of an iteration, and what they come to.
@@ -127,6 +127,9 @@ pub struct RunResult {
     /// Tokens of all kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Number>,
+    /// `partial` when the run was stopped before its agent reported a total, so that `tokens` is a lower bound.
+    #[serde(default, skip_serializing_if = "UsageBasis::is_reported")]
+    pub usage_basis: UsageBasis,
     /// Tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<u64>,

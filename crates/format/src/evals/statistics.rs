@@ -123,6 +123,9 @@ pub struct ConfigurationStatistics {
     /// Tokens of all kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Stats>,
+    /// Runs in `tokens` that were stopped before their agent reported a total: where there are any, the mean is a lower bound.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial_tokens: u64,
     /// US dollars; absent when the cost of a run is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<Stats>,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::RecordVersion;
 use crate::json::Number;
 use crate::part::{Configuration, Timestamp};
-use crate::transcript::{Outcome, Reason};
+use crate::transcript::{Outcome, Reason, UsageBasis};
 use crate::{Extra, JsonSchema};
 
 /// What became of a run. Storing it twice does no harm.
@@ -53,6 +53,9 @@ pub struct RunRecord {
     /// Tokens of all kinds; absent when the agent did not say. The transcript has the kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
+    /// `partial` when the run was stopped before its agent reported a total, so that `total_tokens` is a lower bound.
+    #[serde(default, skip_serializing_if = "UsageBasis::is_reported")]
+    pub usage_basis: UsageBasis,
     /// What it cost in US dollars; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<Number>,

@@ -46,6 +46,13 @@ impl Usage {
     }
 }
 
+impl UsageBasis {
+    /// Whether the count is the whole and not a lower bound.
+    pub fn is_reported(&self) -> bool {
+        *self == Self::Reported
+    }
+}
+
 /// What the token counts rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

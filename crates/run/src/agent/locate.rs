@@ -53,10 +53,10 @@ pub enum LocateError {
     /// Another program that it needs is not there.
     #[error("the agent `{agent}` needs the program `{program}`, which is not on the PATH")]
     Needs { agent: AgentName, program: String },
-    /// It is known to be measured wrongly.
+    /// It was seen not to be measured, or to be measured wrongly.
     #[error(
-        "the agent `{agent}` is too old: {found} was found, and versions before {minimum} are known to be measured \
-         wrongly{}; to try it all the same, set version.minimum of [agents.{agent}] in skillgauge.toml", hint(install.as_deref())
+        "the agent `{agent}` is too old: {found} was found, and versions before {minimum} can't be measured \
+         correctly{}; to try it all the same, set version.minimum of [agents.{agent}] in skillgauge.toml", hint(install.as_deref())
     )]
     TooOld {
         agent: AgentName,
@@ -106,7 +106,7 @@ impl Located {
 }
 
 impl Search<'_> {
-    /// Finds an agent, and refuses a version that is known to be measured wrongly.
+    /// Finds an agent, and refuses a version that can't be measured correctly.
     pub(crate) async fn locate(
         &self,
         descriptor: &Arc<Descriptor>,

@@ -104,6 +104,7 @@ fn record(id: &RunId, skill: &str, run: &AgentRun) -> RunRecord {
         seconds: seconds(run.timing.agent_ms).into(),
         skill_loaded: end.skills_loaded.iter().any(|loaded| names_skill(loaded, skill)),
         total_tokens: end.usage.map(|usage| usage.total_tokens()),
+        usage_basis: end.usage.map(|usage| usage.basis).unwrap_or_default(),
         cost_usd: end.cost_usd.map(Into::into),
         attempts: run.attempts.iter().map(attempt).collect(),
         notes: notes(run),

@@ -338,7 +338,7 @@ impl Failure {
     /// How many calls were made: none of a service that was not asked any more.
     pub fn calls(&self) -> u64 {
         match (&self.error, self.attempts.len() as u64) {
-            (ModelError::Down { .. }, calls) => calls,
+            (error, calls) if error.stops_all() => calls,
             (_, calls) => calls.max(1),
         }
     }

@@ -3,6 +3,7 @@
 use minijinja::{Value, context};
 use serde::Serialize;
 use skillgauge_core::iteration::{Case, Problem, Run};
+use skillgauge_core::text::at_least;
 use skillgauge_format::evals::Structural;
 
 use super::cases::standing;
@@ -202,10 +203,15 @@ fn run_view(
     }
 }
 
+fn tokens(run: &Run) -> String {
+    let Some(tokens) = run.tokens else { return show::UNKNOWN.to_owned() };
+    format!("{}{}", at_least(!run.usage_basis.is_reported()), show::count(tokens))
+}
+
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("time", show::seconds(run.seconds)),
-        ("tokens", run.tokens.map_or_else(|| show::UNKNOWN.to_owned(), show::count)),
+        ("tokens", tokens(run)),
         ("cost", show::dollars(run.cost_usd)),
     ];
     let mut add = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));

@@ -177,11 +177,12 @@ fn csv<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
         "pass_rate",
         "seconds",
         "tokens",
+        "usage_basis",
         "cost_usd",
     ];
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let runs = cases.flat_map(|case| case.runs.iter().map(move |run| (case, run)));
-    let rows: Vec<[String; 11]> = runs
+    let rows: Vec<[String; 12]> = runs
         .map(|(case, run)| {
             [
                 case.id.to_string(),
@@ -194,6 +195,7 @@ fn csv<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
                 number(run.pass_rate),
                 number(run.seconds),
                 run.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
+                (if run.usage_basis.is_reported() { "" } else { "partial" }).to_owned(),
                 number(run.cost_usd),
             ]
         })

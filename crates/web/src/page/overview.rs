@@ -5,6 +5,7 @@ use serde::Serialize;
 use skillgauge_core::benchmark::{Settings, Summary, level, secondary_lines, signed};
 use skillgauge_core::iteration::{Case, Iteration};
 use skillgauge_core::statistics::Spread;
+use skillgauge_core::text::{at_least, counted};
 use skillgauge_format::evals::{
     ConfigurationStatistics, DifferenceStatistics, DifferenceVerdict, Estimate, PrimaryOutcome,
     Stats,
@@ -291,7 +292,12 @@ fn totals(summary: &Summary) -> Table {
         ("tokens per run", Align::Right),
         ("cost per run", Align::Right),
     ];
-    let mut table = Table::new("totals", "What the runs come to", &columns);
+    let compared = summary.statistics.differences.first();
+    let over = compared.map(|found| {
+        format!(", over {}", counted(found.cases, "comparable case", "comparable cases"))
+    });
+    let caption = format!("What the runs come to{}", over.unwrap_or_default());
+    let mut table = Table::new("totals", &caption, &columns);
     let mean = |stats: &Option<Stats>| stats.as_ref().map(|stats| stats.mean.as_f64());
     for (name, found) in &summary.statistics.configurations {
         let rate = found.pass_rate.as_ref();
@@ -308,7 +314,8 @@ fn totals(summary: &Summary) -> Table {
             format!("{} of {}", found.passed, found.runs).into(),
             show::percent(mean(&found.rubric_normalized)).into(),
             show::seconds(mean(&found.time_seconds)).into(),
-            show::whole(mean(&found.tokens)).into(),
+            (at_least(found.partial_tokens > 0).to_owned() + &show::whole(mean(&found.tokens)))
+                .into(),
             show::dollars(mean(&found.cost_usd)).into(),
         ]);
     }

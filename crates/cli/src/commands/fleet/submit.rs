@@ -30,10 +30,11 @@ const GRADE_JOBS: u32 = 64;
 
 /// `skillgauge run --fleet URL`: submits, then collects.
 pub(crate) fn run_on_fleet(args: &RunArgs, url: &str, printer: &Printer) -> Outcome {
-    let session = Arc::new(Session::open(&args.tape)?.waiting_for_services()?);
+    // Somebody waits for this command: unlike a worker, it gives up a service that stays away.
+    let session = Arc::new(Session::open(&args.tape)?);
     let server =
         (url != LOCAL).then(|| login::connect(url, &args.fleet.login, &session, "coordinator"));
-    let Some(ready) = begin(args, &session, server.as_ref(), printer)? else {
+    let Some(ready) = begin(args, &session, server.as_ref(), printer, |_| Ok(()))? else {
         return Ok(ExitCode::Success);
     };
     let Ready { measurement, open, lock, shared } = ready;
@@ -71,16 +72,10 @@ pub(super) fn submit(args: FleetSubmitArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&TapeArgs::default())?;
     refuse_what_does_nothing(&args, &session, printer)?;
     let connect = login::connect(&url, &args.fleet.login, &session, "submit");
-    let Some(ready) = begin(&args, &session, Some(&connect), printer)? else {
+    let Some(ready) = begin(&args, &session, Some(&connect), printer, refuse_preference)? else {
         return Ok(ExitCode::Success);
     };
     let Ready { measurement, open, lock: _lock, shared } = ready;
-    if measurement.is_by_preference() {
-        return Err(CommandError::usage(
-            "workers do not compare pairs, so `fleet submit` cannot decide by preference",
-            "`skillgauge run --fleet URL --primary preference` compares them when they are home",
-        ));
-    }
     let submitted = session.block_on(printer, async {
         let fleet = NatsFleet::connect(&connect).await?.sharing(shared);
         hand_over_and_say(&fleet, &submission(&args, &measurement, &open), printer).await
@@ -127,6 +122,16 @@ fn refuse_what_does_nothing(
     Ok(())
 }
 
+fn refuse_preference(measurement: &Measurement<'_>) -> Result<(), CommandError> {
+    if !measurement.is_by_preference() {
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        "`fleet submit` can't decide by preference: nobody compares the pairs when they are home",
+        "`skillgauge run --fleet URL` waits for the runs and compares them; or choose another outcome with --primary",
+    ))
+}
+
 /// An iteration that can be submitted.
 struct Ready<'m> {
     measurement: Measurement<'m>,
@@ -142,10 +147,12 @@ fn begin<'m>(
     session: &'m Session,
     server: Option<&Connect>,
     printer: &'m Printer,
+    check: impl FnOnce(&Measurement<'_>) -> Result<(), CommandError>,
 ) -> Result<Option<Ready<'m>>, CommandError> {
     let target = Target::read(args, printer)?;
     let judging = if server.is_some() { Judging::Elsewhere } else { Judging::Here };
     let measurement = Measurement::prepare(args, target, session, printer, judging)?;
+    check(&measurement)?;
     measurement.warn_unstored();
     measurement.show_plan();
     if args.dry_run {

@@ -269,7 +269,7 @@ pub struct Switch {
 pub struct VersionCheck {
     /// The arguments that make it tell; without any it is not asked.
     pub arguments: Vec<String>,
-    /// Older ones are known to be measured wrongly, and refused.
+    /// Older ones were seen not to be measured correctly, and are refused.
     #[serde(deserialize_with = "read::minimum")]
     pub minimum: Option<Version>,
     /// The oldest and the newest version that this was tested with; others are measured with a warning.

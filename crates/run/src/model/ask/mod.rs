@@ -12,7 +12,7 @@ mod extract;
 mod ledger;
 pub(in crate::model) mod wire;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -39,6 +39,8 @@ pub(in crate::model) struct Asker {
     breaker: Breaker,
     /// The manner that worked last.
     manner: Mutex<CallManner>,
+    /// Why the service answers nobody with this key and model: it is not asked again to hear the same.
+    refused: OnceLock<ModelError>,
 }
 
 impl Asker {
@@ -50,7 +52,15 @@ impl Asker {
     ) -> Self {
         let format = wire.formats().first().copied().unwrap_or(AnswerFormat::PlainText);
         let manner = CallManner { format, limit_name, temperature: TemperatureUse::AsAsked };
-        Self { name, wire, retry, seed, breaker, manner: Mutex::new(manner) }
+        Self {
+            name,
+            wire,
+            retry,
+            seed,
+            breaker,
+            manner: Mutex::new(manner),
+            refused: OnceLock::new(),
+        }
     }
 
     async fn ask(&self, request: &Request) -> Result<Response, Failure> {
@@ -93,6 +103,9 @@ impl Asker {
         repair: Option<&Repair>,
         ledger: &mut Ledger,
     ) -> Result<(Reply, Manner), ModelError> {
+        if let Some(refused) = self.refused.get() {
+            return Err(refused.clone());
+        }
         let began = self.remembered();
         let mut manner = began;
         let mut retries = self.retry.start(self.seed, salt(&request.user));
@@ -158,7 +171,14 @@ impl Asker {
                     tracing::info!(%model, wait = ?next, "model is asked again");
                     (cause, delay) = (Cause::Retry, next);
                 }
-                None => return Err(worth_reading(rejected, error)),
+                None => {
+                    // Usage limits and what this machine lacks may change while a worker lives; these do not.
+                    use ModelError::{BadKey, NoCredit, UnknownModel};
+                    if matches!(error, BadKey { .. } | NoCredit { .. } | UnknownModel { .. }) {
+                        let _ = self.refused.set(error.clone());
+                    }
+                    return Err(worth_reading(rejected, error));
+                }
             }
         }
     }

@@ -119,9 +119,8 @@ fn an_agent_that_is_missing_or_too_old_is_an_error_with_what_to_do() {
     let stage = Stage::with_fake("claude", &script);
     let old = stage.try_run(&stage.task("claude", "x"), Mode::Off).unwrap_err().to_string();
     assert!(
-        old.contains(
-            "2.0.1 was found, and versions before 2.0.20 are known to be measured wrongly"
-        ) && old.contains("it needs Node 22"),
+        old.contains("2.0.1 was found, and versions before 2.0.64 can't be measured correctly")
+            && old.contains("it needs Node 22"),
         "{old}"
     );
     let stage = Stage { files: Vec::new(), ..stage }.with_project(
