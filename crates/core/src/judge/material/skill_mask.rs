@@ -101,6 +101,8 @@ pub struct SkillMask {
     file: Option<Regex>,
     /// The lines of the skill's own texts, and of none of the task's.
     lines: HashSet<String>,
+    /// Those that others have as well; numbers are never among them.
+    short: HashSet<String>,
 }
 
 impl SkillMask {
@@ -160,10 +162,12 @@ impl SkillMask {
         if name.is_empty() {
             return None;
         }
-        let is_own =
-            |line: &&str| line.len() >= LEAST_LINE && !case.iter().any(|text| text.contains(*line));
-        let lines =
-            unshown.texts.iter().flat_map(|text| text.lines()).map(str::trim).filter(is_own);
+        let texts = unshown.texts.iter().flat_map(|text| text.lines()).map(normalised);
+        let texts =
+            texts.filter(|line| !line.is_empty() && !case.iter().any(|text| text.contains(line)));
+        let (lines, short): (HashSet<_>, HashSet<_>) =
+            texts.partition(|line| line.len() >= LEAST_LINE);
+        let has_digit = |line: &String| line.contains(|letter: char| letter.is_ascii_digit());
         Some(Self {
             folder: Regex::new(&format!(
                 r"(?:{PART}*/)?(?:(?:{ROOTS})(?:/(?:{every})\b)?|skills?/(?:{every})\b)/?{own}"
@@ -173,7 +177,8 @@ impl SkillMask {
             phrases: Phrases::new(&names).ok()?,
             settings,
             file: unless_used(r"(?i)\bskill\.md\b").ok()?,
-            lines: lines.map(normalised).collect(),
+            lines,
+            short: short.into_iter().filter(|line| !has_digit(line)).collect(),
         })
     }
 
@@ -213,10 +218,10 @@ impl SkillMask {
         let (mut of_skill, mut others) = (0, 0);
         for line in output.lines() {
             let letters = line.chars().filter(|letter| letter.is_alphanumeric()).count();
-            if self.is_line(line, written) {
-                of_skill += letters;
-            } else if !self.is_path_in(line) {
-                others += letters;
+            match self.kind(line, written) {
+                LineKind::Skill => of_skill += letters,
+                LineKind::Other => others += letters,
+                LineKind::Path | LineKind::Short => {}
             }
         }
         match of_skill {
@@ -226,30 +231,62 @@ impl SkillMask {
         }
     }
 
-    fn is_line(&self, line: &str, written: &HashSet<String>) -> bool {
-        let is_in = |line: &str| {
-            let line = normalised(line);
-            self.lines.contains(&line) && !written.contains(&line)
+    fn kind(&self, line: &str, written: &HashSet<String>) -> LineKind {
+        let whole = normalised(line);
+        let bare = normalised(unnumbered(line));
+        let is_in = |lines: &HashSet<String>| {
+            [&whole, &bare].into_iter().any(|line| lines.contains(line) && !written.contains(line))
         };
-        !self.lines.is_empty() && (is_in(unnumbered(line.trim())) || is_in(line.trim()))
+        if is_in(&self.lines) {
+            LineKind::Skill
+        } else if self.is_path_in(line) {
+            LineKind::Path
+        } else if bare.is_empty() || is_in(&self.short) {
+            LineKind::Short
+        } else {
+            LineKind::Other
+        }
     }
 
     /// What a tool answered, without lines that show the folder of skills or of settings; and without the lines of the skill
-    /// itself, when the tool has read it.
+    /// itself, when the tool has read it, with the short ones between them.
     pub(super) fn answered<'t>(
         &self,
         output: &'t str,
         has_read: bool,
         written: &HashSet<String>,
     ) -> Cow<'t, str> {
-        let is_telling =
-            |line: &str| self.is_path_in(line) || (has_read && self.is_line(line, written));
-        if !output.lines().any(is_telling) {
+        let lines: Vec<(&str, LineKind)> =
+            output.split_inclusive('\n').map(|line| (line, self.kind(line, written))).collect();
+        let is_plain = |kind: LineKind| match kind {
+            LineKind::Path => false,
+            LineKind::Skill => !has_read,
+            LineKind::Short | LineKind::Other => true,
+        };
+        if lines.iter().all(|(_, kind)| is_plain(*kind)) {
             return Cow::Borrowed(output);
         }
-        let lines = output.split_inclusive('\n').filter(|line| !is_telling(line));
-        Cow::Owned(lines.collect())
+        let is_of_block = |kind: LineKind| matches!(kind, LineKind::Skill | LineKind::Short);
+        let mut kept = String::with_capacity(output.len());
+        for block in lines.chunk_by(|one, other| is_of_block(one.1) == is_of_block(other.1)) {
+            let is_read = has_read && block.iter().any(|(_, kind)| *kind == LineKind::Skill);
+            let shown = block.iter().filter(|(_, kind)| !is_read && is_plain(*kind));
+            kept.extend(shown.map(|(line, _)| *line));
+        }
+        Cow::Owned(kept)
     }
+}
+
+/// What a line of a tool's answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineKind {
+    /// One of the skill's.
+    Skill,
+    /// It names a file of the skill.
+    Path,
+    /// One of the skill's that stands in other texts as well, or an empty one.
+    Short,
+    Other,
 }
 
 /// How much of a text is the skill's own.
@@ -285,12 +322,10 @@ fn replaced<'t>(name: &Regex, text: Cow<'t, str>) -> Cow<'t, str> {
 
 /// A line without the number that a tool for reading puts before it.
 fn unnumbered(line: &str) -> &str {
+    let line = line.trim_start();
     let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    if rest.len() == line.len() {
-        return line;
-    }
-    let rest = rest.strip_prefix(['\t', '→', ':', '|']).unwrap_or(rest);
-    rest.trim()
+    let is_numbered = rest.len() < line.len() && rest.starts_with(['\t', '→', ':', '|', ' ']);
+    if is_numbered { rest.trim_start_matches(['\t', '→', ':', '|', ' ']) } else { line }
 }
 
 #[cfg(test)]
@@ -391,7 +426,12 @@ mod tests {
             "     2\tWrite  the total first, with two digits.\n3\tThen greet the reader.\nok\n";
         assert_eq!(mask.share(read, &none), Share::Nearly);
         assert_eq!(mask.answered(read, true, &none), "ok\n");
+        let whole = "# How to\n\nWrite the total first, with two digits.\n\n42\n\n# How to\n";
+        assert_eq!(mask.answered(whole, true, &none), "42\n\n# How to\n");
         assert_eq!(mask.answered(read, false, &none), read);
+        // What stands alone may be the answer.
+        assert_eq!(mask.answered("Then greet the reader.\n42\n", true, &none), "42\n");
+        assert_eq!(mask.answered("Then greet the reader.\n    3\t\n", true, &none), "");
         let more = format!("{read}{}", "And a lot of other things beside it.\n".repeat(3));
         assert_eq!(mask.share(&more, &none), Share::Some);
         assert_eq!(mask.share("Then greet the reader.\n", &none), Share::None);

@@ -17,15 +17,14 @@ const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n
 /// read its skill.
 const UNLISTED: &str = "info/unlisted";
 
-/// Makes `work` a repository without commits, in which git does not list these folders and files.
-pub(super) fn init(work: &Path, unlisted: &[&str]) -> io::Result<()> {
+/// Makes `work` a repository without commits, in which git does not list this folder: only one arm has it.
+pub(super) fn init(work: &Path, unlisted: &str) -> io::Result<()> {
     let git = work.join(".git");
     for folder in ["info", "objects/info", "objects/pack", "refs/heads", "refs/tags"] {
         fs_err::create_dir_all(git.join(folder))?;
     }
     fs_err::write(git.join("HEAD"), HEAD)?;
-    let unlisted: String = unlisted.iter().map(|path| format!("/{path}\n")).collect();
-    fs_err::write(git.join(UNLISTED), unlisted)?;
+    fs_err::write(git.join(UNLISTED), format!("/{unlisted}\n"))?;
     fs_err::write(git.join("config"), format!("{CONFIG}[core]\n\texcludesFile = .git/{UNLISTED}\n"))
 }
 
@@ -51,7 +50,7 @@ mod tests {
     #[test]
     fn git_takes_it_for_a_repository_of_its_own_and_can_commit() {
         let folder = tempfile::tempdir().unwrap();
-        init(folder.path(), &[".agents/skills"]).unwrap();
+        init(folder.path(), ".agents/skills").unwrap();
         // Without git there is nothing to compare with, and agents have none either.
         let Some(top) = git(folder.path(), &["rev-parse", "--show-toplevel"]) else { return };
         assert_eq!(Path::new(&top), fs_err::canonicalize(folder.path()).unwrap());
@@ -73,7 +72,7 @@ mod tests {
     #[test]
     fn it_is_what_git_writes_without_a_template() {
         let [ours, theirs] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        init(ours.path(), &[]).unwrap();
+        init(ours.path(), "skills").unwrap();
         if git(theirs.path(), &["init", "-q", "--template=", "-b", "main"]).is_none() {
             return;
         }

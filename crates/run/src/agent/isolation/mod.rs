@@ -180,16 +180,7 @@ impl Isolation {
         for folder in [&home, &config, &tmp, &work] {
             make_private(Path::new(folder)).map_err(writing("the private folders"))?;
         }
-        let files = descriptor.files(task.bundled_skills);
-        let values = self.folders.values();
-        let settings = files.into_iter().filter_map(|(path, _)| {
-            let path = path.fill(&values)?;
-            Some(path.strip_prefix(&work)?.trim_start_matches('/').to_owned())
-        });
-        let settings: Vec<String> = settings.collect();
-        let mut unlisted: Vec<&str> = settings.iter().map(String::as_str).collect();
-        unlisted.push(&descriptor.skills);
-        git::init(Path::new(&work), &unlisted).map_err(writing("the repository"))?;
+        git::init(Path::new(&work), &descriptor.skills).map_err(writing("the repository"))?;
         for input in &task.inputs {
             self.add_input(input, descriptor)?;
         }
