@@ -1,12 +1,16 @@
 //! Puts one question to a model within a budget, and reads the answer into a type.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use skillgauge_core::judge::material::FenceKey;
 use skillgauge_core::judge::question::Question;
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::{Budget, OverBudget};
+use crate::cassette::Places;
 use crate::model::{Failure, Model, ModelError, Purpose, Request, Response};
 
 /// Reasons, scores and passages take room.
@@ -24,6 +28,19 @@ pub enum Unanswered {
     Failed(String),
 }
 
+/// The key of this process for the lines around material. Nobody stores it, so no agent can read it; and all arms have the
+/// same, so that the same work gives the same question.
+pub(crate) fn fence_key() -> FenceKey {
+    static KEY: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("fence"));
+    FenceKey::new(*KEY)
+}
+
+/// The numbers of a question that no other process would draw, by names that a recording can keep.
+pub(crate) fn drawn(question: &Question) -> Places {
+    let numbers = question.drawn.iter().enumerate();
+    Places::new(numbers.map(|(index, number)| (number, format!("drawn-{index}"))))
+}
+
 /// The request that a question makes.
 pub(crate) fn request(purpose: Purpose, question: &Question, timeout: Duration) -> Request {
     let mut request = Request::text(purpose, question.user.clone())
@@ -31,6 +48,7 @@ pub(crate) fn request(purpose: Purpose, question: &Question, timeout: Duration) 
         .json(question.schema.clone())
         .timeout(timeout);
     request.max_output_tokens = MAX_TOKENS;
+    request.places = drawn(question);
     request
 }
 

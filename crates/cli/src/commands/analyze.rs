@@ -88,7 +88,6 @@ fn make(
     let settings = &session.settings;
     let analyst = Analyst {
         model: session.model(settings.improver(args.improver.as_deref()).as_deref())?,
-        seed: settings.seed(None),
         timeout: compare::TIMEOUT,
     };
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));

@@ -78,7 +78,7 @@ impl<F: Fleet> Shared<F> {
     fn judge(&self, manifest: &Manifest) -> Result<Option<Judge>, JobFailure> {
         let record = &manifest.record;
         let Some(name) = &record.judge else { return Ok(None) };
-        let judge = self.settings.judges.open(name, record.judge_votes, record.seed);
+        let judge = self.settings.judges.open(name, record.judge_votes);
         judge.map(Some).map_err(|why| JobFailure { why, reach: Reach::Plan })
     }
 

@@ -84,7 +84,7 @@ impl<F: Fleet> Shared<F> {
                 let known = &self.leaving.judges;
                 if !known.lock().unwrap_or_else(PoisonError::into_inner).contains(judge) {
                     // Votes and seed are those of a grading; whether the judge is there does not depend on them.
-                    settings.judges.open(judge, 1, 0)?;
+                    settings.judges.open(judge, 1)?;
                     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
                     known.insert(judge.clone());
                 }

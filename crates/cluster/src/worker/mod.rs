@@ -50,7 +50,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Opens judges: only the worker's own machine has their keys.
 pub trait Judges: Send + Sync + fmt::Debug + 'static {
     /// The judge of that name, or why it cannot be asked from here.
-    fn open(&self, name: &str, votes: u64, seed: u64) -> Result<Judge, String>;
+    fn open(&self, name: &str, votes: u64) -> Result<Judge, String>;
 }
 
 #[derive(Debug)]

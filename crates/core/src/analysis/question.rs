@@ -8,7 +8,7 @@ use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
 use super::SkillFiles;
 use super::locate::{PlacementError, SuggestionAnswer};
-use crate::judge::material::Fence;
+use crate::judge::material::{Fence, FenceKey};
 use crate::judge::question::{Question, QuestionError};
 use crate::judge::template::{Rendered, Template, TemplateKind};
 use crate::text::cut_middle;
@@ -70,13 +70,13 @@ struct Context<'c> {
 pub fn question(
     subject: &AnalysisSubject<'_>,
     misplaced: &[(SuggestionAnswer, PlacementError)],
-    seed: u64,
+    key: FenceKey,
 ) -> Result<Question, QuestionError> {
     let template = Template::built_in(TemplateKind::Analyze)?;
     let (comparisons, files) = (comparisons(subject.cases), files(subject.files));
     let gradings = cut_middle(&subject.failures.join("\n"), MAX_TOLD).0;
     let problems = problems(misplaced);
-    let fence = Fence::around(seed, &[&*comparisons, &*files, &*gradings, &*problems]);
+    let fence = Fence::around(key, &[&*comparisons, &*files, &*gradings, &*problems]);
     let wrap =
         |name, text: &str| if text.is_empty() { String::new() } else { fence.wrap(name, text) };
     let context = Context {
@@ -97,6 +97,7 @@ pub fn question(
         schema: schema()?,
         template: template.record().clone(),
         wanted: Vec::new(),
+        drawn: vec![fence.boundary().to_owned()],
     })
 }
 
@@ -191,15 +192,16 @@ mod tests {
             failures: &failures,
             files: &files,
         };
-        let first = question(&subject, &[], 1).unwrap();
+        let first = question(&subject, &[], FenceKey::new(1)).unwrap();
         insta::assert_snapshot!(first.user);
         let cases = [ComparedCase { winner: None, ..cases[0].clone() }];
         let tied = AnalysisSubject { standing: Standing::Tied, cases: &cases, ..subject.clone() };
-        let tied = question(&tied, &[], 1).unwrap().user;
+        let tied = question(&tied, &[], FenceKey::new(1)).unwrap().user;
         assert!(tied.contains("Neither v1 nor v0 won."), "{tied}");
         assert!(tied.contains("## case-01: a tie") && !tied.contains("A is clearer"), "{tied}");
         let bad = SuggestionAnswer { before: "x".into(), ..SuggestionAnswer::default() };
-        let second = question(&subject, &[(bad, PlacementError::Nowhere)], 1).unwrap();
+        let second =
+            question(&subject, &[(bad, PlacementError::Nowhere)], FenceKey::new(1)).unwrap();
         assert!(second.user.contains("# Put these right") && second.user.contains("in no file"));
     }
 }

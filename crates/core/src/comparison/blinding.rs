@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex};
 
+use crate::judge::material::NAME;
+
 /// What is taken out in any case: a pattern and what stays. Earlier ones go first.
 const PATTERNS: [(&str, &str); 12] = [
     // Folders of a machine; the last part of a path is content.
@@ -68,7 +70,7 @@ impl Blinding {
                 [word] => format!(r"(?i)\b{word}\b"),
                 words => format!("(?i){}", words.join("[-_ ]")),
             };
-            patterns.push((Regex::new(&pattern)?, "[name]"));
+            patterns.push((Regex::new(&pattern)?, NAME));
         }
         // Paths and workspaces hold names, so they go before them.
         let mut all = Vec::new();
@@ -142,7 +144,7 @@ mod tests {
             ("16/11/2026 16.11.2026 2026/11/16", "[time] [time] [time]"),
             ("1794770746 1794770746876", "[time] [time]"),
             ("20261116T013052Z 20261116", "[time] [time]"),
-            ("by pdf-tools or PDF_helper", "by [name] or [name]"),
+            ("by pdf-tools or PDF_helper", "by project or project"),
             ("a csv file", "a csv file"),
             (
                 "nothing: 3 of 4, 12:30, va, review1, may be",
@@ -156,7 +158,7 @@ mod tests {
     #[test]
     fn a_plain_name_that_differs_is_telling() {
         let blinding = Blinding::new([&["draw".to_owned()], &["paint".to_owned()]]).unwrap();
-        assert_eq!(blinding.apply("draw or paint"), "[name] or [name]");
+        assert_eq!(blinding.apply("draw or paint"), "project or project");
     }
 
     proptest! {

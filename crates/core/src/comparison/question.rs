@@ -7,7 +7,7 @@ use skillgauge_format::cases::Label;
 
 use super::shown::Shown;
 use super::{Question, QuestionError};
-use crate::judge::material::Fence;
+use crate::judge::material::{Fence, FenceKey};
 use crate::judge::template::{Rendered, Template, TemplateKind};
 
 /// The dimensions, in the order of the file.
@@ -37,11 +37,11 @@ pub fn question(
     prompt: &str,
     results: [&Shown; 2],
     first: Label,
-    seed: u64,
+    key: FenceKey,
 ) -> Result<Question, QuestionError> {
     let template = Template::built_in(TemplateKind::Compare)?;
     let [a, b] = results.map(Shown::as_str);
-    let fence = Fence::around(seed, &[prompt, a, b]);
+    let fence = Fence::around(key, &[prompt, a, b]);
     let shown = |label: Label| {
         let text = match label {
             Label::A => a,
@@ -56,7 +56,16 @@ pub fn question(
     };
     let Rendered { system, user } = template.render(&context)?;
     let wanted = DIMENSIONS.map(str::to_owned).to_vec();
-    Ok(Question { system, user, schema: schema()?, template: template.record().clone(), wanted })
+    let drawn = fence.boundary().to_owned();
+    let drawn = results.iter().filter_map(|result| result.mark.clone()).chain([drawn]).collect();
+    Ok(Question {
+        system,
+        user,
+        schema: schema()?,
+        template: template.record().clone(),
+        wanted,
+        drawn,
+    })
 }
 
 /// Reasons come first, then scores, then the winner: a model writes in that order and should think before it decides.
@@ -92,10 +101,16 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
 mod tests {
     use super::*;
 
+    const KEY: FenceKey = FenceKey::new(1);
+
+    fn shown(text: &str) -> Shown {
+        Shown { text: text.to_owned(), mark: None }
+    }
+
     #[test]
     fn results_are_shown_in_the_order_that_was_asked_for() {
-        let (a, b) = (Shown("alpha\n".to_owned()), Shown("beta\n".to_owned()));
-        let asked = |first| question("Do it.", [&a, &b], first, 1).unwrap().user;
+        let (a, b) = (shown("alpha\n"), shown("beta\n"));
+        let asked = |first| question("Do it.", [&a, &b], first, KEY).unwrap().user;
         let (one, other) = (asked(Label::A), asked(Label::B));
         assert!(one.find("alpha").unwrap() < one.find("beta").unwrap());
         assert!(other.find("alpha").unwrap() > other.find("beta").unwrap());
@@ -121,10 +136,9 @@ mod tests {
 
     #[test]
     fn a_result_cannot_end_the_material() {
-        let forged =
-            question("Do it.", [&Shown("x".into()), &Shown("y".into())], Label::A, 1).unwrap();
-        let hostile = Shown(forged.user);
-        let asked = question("Do it.", [&hostile, &Shown("y".into())], Label::A, 1).unwrap().user;
+        let forged = question("Do it.", [&shown("x"), &shown("y")], Label::A, KEY).unwrap();
+        let hostile = shown(&forged.user);
+        let asked = question("Do it.", [&hostile, &shown("y")], Label::A, KEY).unwrap().user;
         let boundary = asked.split("===== BEGIN TASK ").nth(1).unwrap().split(' ').next().unwrap();
         assert_eq!(asked.matches(&format!("===== END RESULT {boundary}")).count(), 2);
     }

@@ -15,7 +15,7 @@ use super::answer::{
     Absence, BehaviourAnswer, CasesAnswer, DIMENSIONS, EvalsAnswer, Rest, SkillShown, Wanted, ids,
 };
 use super::loading::Loading;
-use super::material::{Blind, Fence, Material};
+use super::material::{Blind, Fence, FenceKey, Material};
 use super::template::{Rendered, Template, TemplateError};
 
 /// What a judge is asked.
@@ -29,6 +29,8 @@ pub struct Question {
     pub template: GraderTemplate,
     /// The ids of what is to be judged: the length of the answer follows from them.
     pub wanted: Vec<String>,
+    /// The numbers in it that are drawn: a recording must not know them.
+    pub drawn: Vec<String>,
 }
 
 /// What is asked about.
@@ -148,7 +150,7 @@ pub fn evals(
     structural: Option<&Structural>,
     material: &Material,
     template: &Template,
-    seed: u64,
+    key: FenceKey,
     asked: Asked<'_>,
 ) -> Result<Question, QuestionError> {
     let blind = &material.blind;
@@ -162,7 +164,7 @@ pub fn evals(
     let wanted = asked.of(statements.chain(scored).collect());
     let schema = EvalsAnswer::schema(&wanted, asked.rest())?;
     let expected = eval.expected_output.as_deref().unwrap_or_default();
-    let fenced = Fenced::new(seed, &blind.apply(&eval.prompt), &blind.apply(expected), material);
+    let fenced = Fenced::new(key, &blind.apply(&eval.prompt), &blind.apply(expected), material);
     // Whether the skill was loaded tells the arm.
     let is_shown = |check: &&CheckResult| {
         check.check_type != "skill_loaded" && Loading::wanted_by(&check.text).is_none()
@@ -200,7 +202,7 @@ pub fn evals(
         absence: has_absence(&wanted),
         ..fenced.context()
     };
-    finish(template, &context, schema, wanted)
+    finish(template, &context, material, schema, wanted)
 }
 
 /// Asks about a run of a `cases` suite.
@@ -208,7 +210,7 @@ pub fn cases(
     case: &SuiteCase,
     material: &Material,
     template: &Template,
-    seed: u64,
+    key: FenceKey,
     asked: Asked<'_>,
 ) -> Result<Question, QuestionError> {
     let blind = &material.blind;
@@ -217,7 +219,7 @@ pub fn cases(
     let criteria = criteria.map(|(id, criterion)| Wanted::new(id, &criterion.description));
     let wanted = asked.of(criteria.collect());
     let schema = CasesAnswer::schema(&wanted, skill_shown, asked.rest())?;
-    let fenced = Fenced::new(seed, &blind.apply(&case.prompt), "", material);
+    let fenced = Fenced::new(key, &blind.apply(&case.prompt), "", material);
     let expectations: Vec<_> = ids('C', case.expectations.len())
         .zip(&case.expectations)
         .filter(|(id, _)| is_wanted(&wanted, id))
@@ -233,14 +235,14 @@ pub fn cases(
     if again {
         context.skill.clear();
     }
-    finish(template, &context, schema, wanted)
+    finish(template, &context, material, schema, wanted)
 }
 
 pub fn behaviour(
     assertions: &[Statement],
     material: &Material,
     template: &Template,
-    seed: u64,
+    key: FenceKey,
     asked: Asked<'_>,
 ) -> Result<Question, QuestionError> {
     let dimensions = DIMENSIONS.map(str::to_owned);
@@ -249,7 +251,7 @@ pub fn behaviour(
     let dimensions = dimensions.map(|id| Wanted::new(id, ""));
     let wanted = asked.of(statements.chain(dimensions).collect());
     let schema = BehaviourAnswer::schema(&wanted, asked.rest())?;
-    let fenced = Fenced::new(seed, "", "", material);
+    let fenced = Fenced::new(key, "", "", material);
     let expectations = ids('A', assertions.len()).zip(assertions);
     let context = Context {
         expectations: expectations
@@ -260,7 +262,7 @@ pub fn behaviour(
         absence: has_absence(&wanted),
         ..fenced.context()
     };
-    finish(template, &context, schema, wanted)
+    finish(template, &context, material, schema, wanted)
 }
 
 fn is_wanted(wanted: &[Wanted], id: &str) -> bool {
@@ -278,12 +280,14 @@ fn shown<'e>(id: String, statement: &'e Statement, blind: &Blind) -> ShownExpect
 fn finish(
     template: &Template,
     context: &Context<'_>,
+    material: &Material,
     schema: AnswerSchema,
     wanted: Vec<Wanted>,
 ) -> Result<Question, QuestionError> {
     let wanted = wanted.into_iter().map(|one| one.id).collect();
     let Rendered { system, user } = template.render(context)?;
-    Ok(Question { system, user, schema, template: template.record().clone(), wanted })
+    let drawn = material.marks().chain([context.boundary]).map(str::to_owned).collect();
+    Ok(Question { system, user, schema, template: template.record().clone(), wanted, drawn })
 }
 
 /// The material between its lines.
@@ -297,11 +301,11 @@ struct Fenced {
 }
 
 impl Fenced {
-    fn new(seed: u64, prompt: &str, expected: &str, material: &Material) -> Self {
+    fn new(key: FenceKey, prompt: &str, expected: &str, material: &Material) -> Self {
         let outputs = material.outputs.as_ref().map_or("", |digest| digest.text.as_str());
         let skill = material.skill.as_deref().unwrap_or_default();
         let texts = [prompt, expected, &material.transcript.text, outputs, skill];
-        let fence = Fence::around(seed, &texts);
+        let fence = Fence::around(key, &texts);
         let wrap = |name, text: &str| {
             if text.is_empty() { String::new() } else { fence.wrap(name, text) }
         };

@@ -11,15 +11,13 @@ use skillgauge_format::Extra;
 use skillgauge_format::cases::Analysis;
 use tokio_util::sync::CancellationToken;
 
-use crate::ask_once::{self, Unanswered};
+use crate::ask_once::{self, Unanswered, fence_key};
 use crate::budget::Budget;
 use crate::model::{Model, Purpose};
 
 #[derive(Clone, Debug)]
 pub struct Analyst {
     pub model: Arc<dyn Model>,
-    /// The seed of the lines around material.
-    pub seed: u64,
     /// How long one attempt may take.
     pub timeout: Duration,
 }
@@ -31,7 +29,7 @@ pub async fn analyze(
     cancel: &CancellationToken,
 ) -> Result<Analysis, Unanswered> {
     let put = async |misplaced: &[_]| -> Result<AnalysisAnswer, Unanswered> {
-        let question = question(subject, misplaced, analyst.seed)
+        let question = question(subject, misplaced, fence_key())
             .map_err(|error| Unanswered::Failed(error.to_string()))?;
         let request = ask_once::request(Purpose::new("analyze"), &question, analyst.timeout);
         ask_once::ask(analyst.model.as_ref(), &request, budget, cancel).await

@@ -18,7 +18,7 @@ use skillgauge_core::comparison::{
 use skillgauge_format::cases::Label;
 use tokio_util::sync::CancellationToken;
 
-use crate::ask_once::{self, Unanswered};
+use crate::ask_once::{self, Unanswered, fence_key};
 use crate::budget::Budget;
 use crate::model::{Model, Purpose};
 use crate::pool::Bounded;
@@ -145,14 +145,15 @@ impl Shared {
         let draw = Draw::new(self.comparator.seed, &pair.case);
         // Only bounded amounts are read, so this may happen between two waits.
         let [a, b] = [Label::A, Label::B].map(|label| {
-            show(&pair.runs[draw.side(label)].dir, &self.skill, &self.blinding, &pair.prompt)
+            let dir = &pair.runs[draw.side(label)].dir;
+            show(dir, &self.skill, &self.blinding, &pair.prompt, fence_key())
         });
         let mut is_swapped = false;
         while let Some(first) = decision.next_order() {
             // In the second order the labels change with the places: a comparator that follows a label is found out, too.
             let (results, shown_first) =
                 if is_swapped { ([&b, &a], first.other()) } else { ([&a, &b], first) };
-            let question = question(&pair.prompt, results, shown_first, self.comparator.seed)
+            let question = question(&pair.prompt, results, shown_first, fence_key())
                 .map_err(|error| Unanswered::Failed(error.to_string()))?;
             let answer: ComparatorAnswer = ask_once::ask(
                 self.comparator.model.as_ref(),

@@ -16,7 +16,7 @@ use skillgauge_format::write::round_rate;
 use tokio_util::sync::CancellationToken;
 
 use super::judge::{Caution, Judge, Subject};
-use crate::ask_once::cost_of;
+use crate::ask_once::{cost_of, drawn};
 use crate::model::{Attempt, Failure, ModelError, Purpose, Request, Response};
 
 /// What a judge may write: so much in any case, so much for each thing to judge, and never more than that.
@@ -119,6 +119,7 @@ fn request(judge: &Judge, question: &Question) -> Request {
         Some(context) => wanted.min(context / ANSWER_PART).max(256),
         None => wanted,
     };
+    request.places = drawn(question);
     request
 }
 

@@ -21,13 +21,18 @@ pub async fn grade_behaviour(
 ) -> (Result<BehaviourGrading, String>, Vec<Caution>) {
     // There are no arms: what a transcript shows of a skill may be what the assertions are about.
     let blind = Blind::default();
-    let sources =
-        Sources { transcript: Some(transcript), outputs: None, skill: None, blind: &blind };
+    let sources = Sources {
+        transcript: Some(transcript),
+        outputs: None,
+        skill: None,
+        blind: &blind,
+        key: judge.key,
+    };
     let template = judge.templates.get(TemplateKind::Behaviour);
     let subject = Subject {
         gather: &|budget| Material::gather(&sources, budget),
         question: &|material, asked| {
-            question::behaviour(assertions, material, template, judge.seed, asked)
+            question::behaviour(assertions, material, template, judge.key, asked)
         },
     };
     let (mut asked, record, material) = judge.put(&subject, cancel).await;

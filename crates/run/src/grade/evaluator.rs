@@ -68,6 +68,12 @@ impl Subject {
         }
     }
 
+    /// The version of the skill that the runs of another configuration had.
+    fn other_skill(&self, configuration: &Configuration) -> Option<&Path> {
+        let old = self.old.as_ref().map(|old| &*old.folder);
+        if *configuration == Configuration::OldSkill { self.skill.as_deref() } else { old }
+    }
+
     /// The skill under test: its name, or the last part of the path that the suite gives.
     fn skill_name(&self) -> Option<&str> {
         let of_suite =
@@ -182,6 +188,7 @@ impl Evaluator {
         let model = record.as_ref().and_then(|record| record.model.as_deref());
         let input = GradeInput {
             skill_dir,
+            other_skill: subject.other_skill(&id.configuration),
             version,
             run_number: u64::from(id.number),
             skill_name: subject.skill_name(),

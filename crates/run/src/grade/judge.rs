@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use skillgauge_core::judge::answer::Answer;
 use skillgauge_core::judge::grading::Votes;
-use skillgauge_core::judge::material::{Budget, Material};
+use skillgauge_core::judge::material::{Budget, FenceKey, Material};
 use skillgauge_core::judge::question::{Asked, Question, QuestionError};
 use skillgauge_core::judge::template::{TemplateError, Templates};
 use skillgauge_format::Extra;
@@ -16,10 +16,8 @@ use skillgauge_format::part::Grader;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ballot, ask};
+use crate::ask_once::fence_key;
 use crate::model::Model;
-
-/// The seed of the lines around material when nobody says.
-const SEED: u64 = 42;
 
 #[derive(Clone, Debug)]
 pub struct Judge {
@@ -27,8 +25,8 @@ pub struct Judge {
     /// How often it is asked; the majority decides.
     pub votes: NonZeroU32,
     pub templates: Templates,
-    /// The seed of the lines around material.
-    pub seed: u64,
+    /// What the lines around material are made with.
+    pub key: FenceKey,
     /// How long one attempt may take.
     pub timeout: Duration,
     /// How many tokens it takes in all: see [`Judge::with_context`].
@@ -60,7 +58,7 @@ impl Judge {
             model,
             votes: NonZeroU32::MIN,
             templates: Templates::built_in()?,
-            seed: SEED,
+            key: fence_key(),
             timeout: Duration::from_mins(5),
             context: Arc::default(),
         })

@@ -25,7 +25,9 @@ use skillgauge_core::judge::grading::{
     CasesSubject, EvalsSubject, Need, Votes, disagreements_of_cases, disagreements_of_evals,
     grade_cases, grade_evals,
 };
-use skillgauge_core::judge::material::{Blind, Budget, Material, SkillMask, Sources};
+use skillgauge_core::judge::material::{
+    Blind, Budget, FenceKey, Material, SkillMask, Sources, Unshown,
+};
 use skillgauge_core::judge::question;
 use skillgauge_core::judge::template::TemplateKind;
 use skillgauge_core::skill::Skill;
@@ -66,6 +68,8 @@ pub struct GradeInput<'r> {
     pub timing: Option<&'r Timing>,
     /// The skill that was tested; a `cases` grading says how it keeps to the conventions.
     pub skill_dir: Option<&'r Path>,
+    /// The version of the skill that other runs of the case had, if there is one: it must not show either.
+    pub other_skill: Option<&'r Path>,
     /// The version of the skill.
     pub version: u64,
     /// Which run it is, from 1.
@@ -165,9 +169,9 @@ async fn grade_eval(
             let template = judge.templates.get(TemplateKind::Evals);
             let blind = blind(input);
             let subject = judge::Subject {
-                gather: &|budget| material(input, None, &blind, budget),
+                gather: &|budget| material(input, None, &blind, judge.key, budget),
                 question: &|material, asked| {
-                    question::evals(eval, input.structural, material, template, judge.seed, asked)
+                    question::evals(eval, input.structural, material, template, judge.key, asked)
                 },
             };
             let (asked, record, material) = put(input, judge, &subject, cancel).await;
@@ -204,8 +208,8 @@ async fn grade_criteria(
     let blind = blind(input);
     let shown = skill.as_ref().and_then(Skill::document).map(|document| document.text.clone());
     let graded = judge::Subject {
-        gather: &|budget| material(input, shown.as_deref(), &blind, budget),
-        question: &|material, asked| question::cases(case, material, template, judge.seed, asked),
+        gather: &|budget| material(input, shown.as_deref(), &blind, judge.key, budget),
+        question: &|material, asked| question::cases(case, material, template, judge.key, asked),
     };
     let (asked, record, material) = put(input, judge, &graded, cancel).await;
     if asked.is_cancelled {
@@ -234,12 +238,12 @@ async fn grade_criteria(
 fn blind(input: &GradeInput<'_>) -> Blind {
     let expectations = input.case.expectations();
     let texts = expectations.iter().map(|expectation| expectation.text());
-    let mask = input
-        .skill_name
-        .and_then(|name| SkillMask::new(name, std::iter::once(input.case.prompt()).chain(texts)));
-    let skill = input.skill_dir.map(Skill::read);
-    let text = skill.as_ref().and_then(Skill::document).map(|document| document.text.as_str());
-    let mask = mask.map(|mask| mask.with_text(text.unwrap_or_default()));
+    let unshown = input.skill_name.map(|name| {
+        let folders = input.skill_dir.into_iter().chain(input.other_skill);
+        folders.fold(Unshown::named(name), Unshown::and)
+    });
+    let case = std::iter::once(input.case.prompt()).chain(texts);
+    let mask = unshown.and_then(|unshown| SkillMask::new(&unshown, case));
     Blind::of_run(input.run.root(), input.skill_dir).hiding(mask)
 }
 
@@ -248,10 +252,12 @@ fn material(
     input: &GradeInput<'_>,
     skill: Option<&str>,
     blind: &Blind,
+    key: FenceKey,
     budget: &Budget,
 ) -> Material {
     let outputs = input.run.outputs();
-    let sources = Sources { transcript: input.transcript, outputs: Some(&outputs), skill, blind };
+    let sources =
+        Sources { transcript: input.transcript, outputs: Some(&outputs), skill, blind, key };
     Material::gather(&sources, budget)
 }
 

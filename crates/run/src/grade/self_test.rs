@@ -231,6 +231,7 @@ impl Evaluator {
             metrics: None,
             timing: None,
             skill_dir: Some(skill),
+            other_skill: None,
             version: 0,
             run_number: 1,
             executor_model: None,

@@ -71,6 +71,7 @@ impl StoredRun {
             metrics: self.metrics.as_ref(),
             timing: self.timing.as_ref(),
             skill_dir: None,
+            other_skill: None,
             version: 0,
             run_number: 1,
             skill_name: None,

@@ -138,14 +138,14 @@ impl OwnJudges {
 }
 
 impl Judges for OwnJudges {
-    fn open(&self, name: &str, votes: u64, seed: u64) -> Result<Judge, String> {
+    fn open(&self, name: &str, votes: u64) -> Result<Judge, String> {
         let text = |error: crate::error::CommandError| error.to_string();
         let model = self.at_its_pace(self.session.model(Some(name)).map_err(text)?);
         let templates = project::templates(self.session.folder()).map_err(text)?;
         let votes = u32::try_from(votes).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
         let judge = Judge::new(model).map_err(|error| error.to_string())?;
         let judge = judge.with_context(self.session.settings.judge_context(None));
-        Ok(Judge { votes, templates, seed, ..judge })
+        Ok(Judge { votes, templates, ..judge })
     }
 }
 

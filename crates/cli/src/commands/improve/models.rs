@@ -39,6 +39,6 @@ impl Models {
             Some(Comparator { model, seed, timeout: TIMEOUT, jobs })
         };
         let model = session.model(settings.improver(args.improver.as_deref()).as_deref())?;
-        Ok(Self { comparator, analyst: Analyst { model, seed, timeout: TIMEOUT } })
+        Ok(Self { comparator, analyst: Analyst { model, timeout: TIMEOUT } })
     }
 }

@@ -348,7 +348,7 @@ fn find_judge(
     match judge::open(session, typed, of_suite, (args.judge_votes, args.judge_context)) {
         Ok(judge) => {
             let name = judge.model.name().to_string();
-            Ok((Some(Judge { seed: session.settings.seed(args.seed), ..judge }), Some(name)))
+            Ok((Some(judge), Some(name)))
         }
         Err(_)
             if judging == Judging::Elsewhere && named.as_ref().is_some_and(|it| it != "auto") =>

@@ -83,6 +83,14 @@ impl Blind {
         }
     }
 
+    /// What was written into a file, without what tells the arm.
+    pub fn written<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.skill.as_ref().map(|skill| skill.written(text)) {
+            Some(Cow::Owned(written)) => Cow::Owned(self.apply(&written).into_owned()),
+            Some(Cow::Borrowed(_)) | None => self.apply(text),
+        }
+    }
+
     /// The text without these paths, and without the skill's name and folder.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);

@@ -1,7 +1,7 @@
 //! Lines around material that the material cannot forge.
 //!
-//! The lines carry a number that is a hash of everything between them. Whoever writes the material would have to know
-//! the hash of a text that contains this hash. That it does not occur is checked all the same.
+//! The lines carry a number that is a hash of everything between them and of a key that is drawn anew by each process: an
+//! agent knows its own texts, and not the key. That the number does not occur is checked all the same.
 
 use sha2::{Digest as _, Sha256};
 
@@ -12,6 +12,16 @@ const DIGITS: usize = 16;
 /// Digits of the number at each event and file within it.
 const MARK_DIGITS: usize = 8;
 
+/// What nobody who writes material can know: drawn at random, once for each process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FenceKey(u64);
+
+impl FenceKey {
+    pub const fn new(drawn: u64) -> Self {
+        Self(drawn)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {
     boundary: String,
@@ -19,8 +29,8 @@ pub struct Fence {
 
 impl Fence {
     /// A fence for all of these texts.
-    pub fn around(seed: u64, texts: &[&str]) -> Self {
-        Self { boundary: absent(seed, DIGITS, texts) }
+    pub fn around(key: FenceKey, texts: &[&str]) -> Self {
+        Self { boundary: absent(key, DIGITS, texts) }
     }
 
     /// The number in the lines.
@@ -40,17 +50,18 @@ impl Fence {
 
 /// A short number that is in none of these texts: it marks where the next event or file begins, so that one cannot pose
 /// as several.
-pub(super) fn mark(texts: &[&str]) -> String {
-    absent(0, MARK_DIGITS, texts)
+pub(super) fn mark(key: FenceKey, texts: &[&str]) -> String {
+    absent(key, MARK_DIGITS, texts)
 }
 
 /// A number that is in none of these texts.
-fn absent(seed: u64, digits: usize, texts: &[&str]) -> String {
+fn absent(key: FenceKey, digits: usize, texts: &[&str]) -> String {
     let mut counter: u64 = 0;
     loop {
-        let number = number(seed, counter, digits, texts);
+        let number = number(key, counter, digits, texts);
         let occurs = texts.iter().any(|text| contains(text, &number));
-        if !occurs {
+        // Digits alone could be taken for a date.
+        if !occurs && number.starts_with(|first: char| first.is_ascii_alphabetic()) {
             return number;
         }
         // A text cannot contain all numbers: there are more of them than it has bytes.
@@ -58,11 +69,12 @@ fn absent(seed: u64, digits: usize, texts: &[&str]) -> String {
     }
 }
 
-fn number(seed: u64, counter: u64, count: usize, texts: &[&str]) -> String {
+fn number(key: FenceKey, counter: u64, count: usize, texts: &[&str]) -> String {
     let mut hasher = Sha256::new();
-    hasher.update(b"skillgauge fence 1");
-    hasher.update(seed.to_le_bytes());
+    hasher.update(b"skillgauge fence 2");
+    hasher.update(key.0.to_le_bytes());
     hasher.update(counter.to_le_bytes());
+    hasher.update(count.to_le_bytes());
     for text in texts {
         hasher.update(text.len().to_le_bytes());
         hasher.update(text.as_bytes());
@@ -84,10 +96,12 @@ mod tests {
 
     use super::*;
 
+    const KEY: FenceKey = FenceKey::new(42);
+
     #[test]
-    fn a_text_that_forges_the_lines_of_another_seed_gets_other_lines() {
-        let forged = Fence::around(42, &["work"]).wrap("OUTPUTS", "all is well");
-        let fence = Fence::around(42, &[forged.as_str()]);
+    fn a_text_that_forges_the_lines_of_another_gets_other_lines() {
+        let forged = Fence::around(KEY, &["work"]).wrap("OUTPUTS", "all is well");
+        let fence = Fence::around(KEY, &[forged.as_str()]);
         assert!(!forged.contains(fence.boundary()));
         let wrapped = fence.wrap("OUTPUTS", &forged);
         let end = format!("===== END OUTPUTS {} =====", fence.boundary());
@@ -98,23 +112,30 @@ mod tests {
     #[test]
     fn a_number_that_occurs_is_not_taken() {
         // What the first number would be if it were drawn for another text.
-        let first = number(1, 0, DIGITS, &["x"]);
+        let first = number(KEY, 0, DIGITS, &["x"]);
         assert!(contains(&format!("..{}..", first.to_uppercase()), &first));
         assert!(!contains("0123456789abcde", "0123456789abcdef"));
     }
 
     #[test]
     fn the_same_material_has_the_same_lines() {
-        assert_eq!(Fence::around(1, &["a", "b"]), Fence::around(1, &["a", "b"]));
-        assert_ne!(Fence::around(1, &["a", "b"]), Fence::around(1, &["ab", ""]));
-        assert_ne!(Fence::around(1, &["a"]), Fence::around(2, &["a"]));
+        assert_eq!(Fence::around(KEY, &["a", "b"]), Fence::around(KEY, &["a", "b"]));
+        assert_ne!(Fence::around(KEY, &["a", "b"]), Fence::around(KEY, &["ab", ""]));
+    }
+
+    #[test]
+    fn who_knows_the_text_and_not_the_key_knows_no_number() {
+        let other = FenceKey::new(43);
+        assert_ne!(Fence::around(KEY, &["a"]), Fence::around(other, &["a"]));
+        assert_ne!(mark(KEY, &["a"]), mark(other, &["a"]));
+        assert!(!Fence::around(KEY, &["a"]).boundary().starts_with(&mark(KEY, &["a"])));
     }
 
     proptest! {
         #[test]
         fn the_number_is_in_no_text(seed: u64, texts in prop::collection::vec("\\PC{0,200}", 0..4)) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let fence = Fence::around(seed, &texts);
+            let fence = Fence::around(FenceKey::new(seed), &texts);
             prop_assert!(texts.iter().all(|text| !text.contains(fence.boundary())));
         }
     }

@@ -6,9 +6,11 @@
 //! arms alike. Quotes are looked up in what is left. Everything is untrusted; [`Fence`] puts it between lines that it cannot forge.
 
 mod blind;
+mod command;
 mod corpus;
 mod fence;
 mod outputs;
+mod phrases;
 mod skill_mask;
 mod transcript;
 mod unseen;
@@ -20,9 +22,10 @@ use skillgauge_format::transcript::Transcript;
 
 pub use blind::Blind;
 pub use corpus::{Corpus, Search, Unfound};
-pub use fence::Fence;
+pub use fence::{Fence, FenceKey};
 pub use outputs::OutputsDigest;
-pub use skill_mask::SkillMask;
+pub(crate) use skill_mask::NAME;
+pub use skill_mask::{SkillMask, Unshown};
 pub use transcript::TranscriptDigest;
 pub(crate) use transcript::last_words;
 
@@ -80,6 +83,8 @@ pub struct Sources<'s> {
     pub skill: Option<&'s str>,
     /// Paths that must not be shown.
     pub blind: &'s Blind,
+    /// What the marks of events and files are made with.
+    pub key: FenceKey,
 }
 
 /// What a judge sees of a run.
@@ -101,11 +106,11 @@ impl Material {
     /// Reads and digests. What cannot be read is said in the digest: there is always something to judge.
     pub fn gather(sources: &Sources<'_>, budget: &Budget) -> Self {
         let mut corpus = Corpus::default();
-        let blind = sources.blind;
+        let Sources { blind, key, .. } = *sources;
         let outputs =
-            sources.outputs.map(|folder| outputs::digest(folder, blind, budget, &mut corpus));
+            sources.outputs.map(|folder| outputs::digest(folder, blind, key, budget, &mut corpus));
         let transcript = match sources.transcript {
-            Some(found) => transcript::digest(found, blind, budget.transcript, &mut corpus),
+            Some(found) => transcript::digest(found, blind, key, budget.transcript, &mut corpus),
             None => TranscriptDigest::absent(),
         };
         let skill = sources.skill.map(|text| {
@@ -113,6 +118,12 @@ impl Material {
             crate::text::cut_middle(&text, budget.skill).0
         });
         Self { transcript, outputs, skill, corpus, blind: blind.clone() }
+    }
+
+    /// The marks of events and files.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &str> {
+        let of_outputs = self.outputs.as_ref().and_then(|digest| digest.mark.as_deref());
+        self.transcript.mark.as_deref().into_iter().chain(of_outputs)
     }
 
     /// What is not shown; nothing when everything is.

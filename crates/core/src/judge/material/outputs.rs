@@ -13,7 +13,7 @@ use skillgauge_format::part::OutputsLeftOut;
 use super::Budget;
 use super::blind::Blind;
 use super::corpus::{Corpus, Whose};
-use super::fence::mark;
+use super::fence::{FenceKey, mark};
 use crate::files::{FileKind, Walk};
 use crate::text::{cut_middle, printable};
 
@@ -36,6 +36,8 @@ pub struct OutputsDigest {
     pub text: String,
     /// What it does not see; none when it sees everything.
     pub left_out: Option<OutputsLeftOut>,
+    /// What its files begin with.
+    pub mark: Option<String>,
 }
 
 struct Found {
@@ -59,6 +61,7 @@ enum Content {
 pub(super) fn digest(
     folder: &Path,
     blind: &Blind,
+    key: FenceKey,
     budget: &Budget,
     corpus: &mut Corpus,
 ) -> OutputsDigest {
@@ -86,10 +89,10 @@ pub(super) fn digest(
     let mut text = String::new();
     list(&found, beyond, budget.listed, &mut text, &mut left_out);
     add_names(&found, corpus);
-    show(&found, budget, &mut text, &mut left_out);
+    let mark = show(&found, key, budget, &mut text, &mut left_out);
     let is_complete =
         OutputsLeftOut { of_files: 0, ..left_out.clone() } == OutputsLeftOut::default();
-    OutputsDigest { text, left_out: (!is_complete).then_some(left_out) }
+    OutputsDigest { text, left_out: (!is_complete).then_some(left_out), mark: Some(mark) }
 }
 
 fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Corpus) -> Found {
@@ -98,7 +101,7 @@ fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Co
     let Ok(metadata) = fs_err::symlink_metadata(file) else {
         return Found { name, size: 0, content: Content::Unreadable };
     };
-    let size = metadata.len();
+    let mut size = metadata.len();
     let content = if metadata.is_symlink() {
         Content::Link
     } else if metadata.is_file() {
@@ -106,7 +109,10 @@ fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Co
         match read_text(file, most) {
             Ok(Some(text)) => {
                 let unread = size.saturating_sub(most);
-                let text = blind.apply(&text);
+                let written = text.len() as u64;
+                let text = blind.written(&text);
+                // A size that counts what is not shown would tell of it.
+                size = (size + text.len() as u64).saturating_sub(written);
                 let source = format!("outputs/{name}");
                 corpus.add(&source, &text);
                 if unread > 0 {
@@ -194,7 +200,13 @@ fn list(
     }
 }
 
-fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut OutputsLeftOut) {
+fn show(
+    found: &[Found],
+    key: FenceKey,
+    budget: &Budget,
+    text: &mut String,
+    left_out: &mut OutputsLeftOut,
+) -> String {
     let texts: Vec<(&Found, &str, u64)> = found
         .iter()
         .filter_map(|file| match &file.content {
@@ -204,7 +216,7 @@ fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut Outp
         .collect();
     let sizes: Vec<usize> = texts.iter().map(|(_, content, _)| content.len()).collect();
     let limit = level(&sizes, budget.outputs).max(LEAST);
-    let mark = mark(&texts.iter().map(|(_, content, _)| *content).collect::<Vec<_>>());
+    let mark = mark(key, &texts.iter().map(|(_, content, _)| *content).collect::<Vec<_>>());
     if !texts.is_empty() {
         let _ = writeln!(text, "\nEach file begins with its name and the mark {mark}.");
     }
@@ -228,6 +240,7 @@ fn show(found: &[Found], budget: &Budget, text: &mut String, left_out: &mut Outp
     if left_out.not_shown > 0 {
         let _ = writeln!(text, "\n({} more text files are not shown)", left_out.not_shown);
     }
+    mark
 }
 
 /// The size up to which files are shown, so that all together fit.

@@ -1,4 +1,4 @@
-//! Takes the skill under test out of texts: its name, its paths, and sentences about using it.
+//! Takes the skill under test out of texts: its name, its paths, its own lines, and phrases about using it.
 //!
 //! The same is done in every arm, whether the skill was there or not, so that nothing of it tells a judge which arm a run
 //! belongs to. A name that the task itself uses as a word (`report`) stays where it is a word. Paths into the folder of
@@ -6,153 +6,313 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::Path;
 
 use regex::{Captures, Regex};
 
-/// What stands where the skill's name was.
-const NAME: &str = "[name]";
+use super::phrases::{Mentions, Names, Phrases};
+use crate::skill::{FileEntry, FileKind, Skill};
+
+/// What stands where the skill's name was: a word that says nothing.
+pub(crate) const NAME: &str = "project";
+/// What stands where the name of its file was.
+const FILE: &str = "README.md";
 
 /// Shorter lines of a skill stand in other texts by chance.
 const LEAST_LINE: usize = 12;
+/// So many letters of a skill's lines in one text are no chance.
+const LEAST_READ: usize = 40;
+/// What is left of a result that shows the skill, as one part of so many, is hardly anything.
+const HARDLY: usize = 5;
+/// How much of a skill's files is looked at, in bytes.
+const MAX_TEXT: u64 = 2 << 20;
 
+/// Folders that agents keep their settings in.
+const SETTINGS: &str =
+    r"\.(?:claude|agents|codex|gemini|opencode|cursor|goose|factory|junie|amp|copilot)";
 /// Folders that agents find skills in.
-const ROOTS: &str = r"\.(?:claude|agents|codex|gemini|opencode)/skills?\b|\$\{?CODEX_HOME\}?/skills?\b|\$\{?(?:SKILLGAUGE_SKILLS|CLAUDE_SKILL_DIR)\}?";
+const ROOTS: &str = r"\B\.[A-Za-z][\w-]*/skills?\b|\$\{?CODEX_HOME\}?/skills?\b|\$\{?(?:SKILLGAUGE_SKILLS|CLAUDE_SKILL_DIR)\}?";
 /// What a path is made of.
 const PART: &str = r#"[^\s"'`<>|;,(){}\[\]=:]"#;
+
+/// What is known of the skill that must not show, in all of its versions that a run may have had.
+#[derive(Clone, Debug, Default)]
+pub struct Unshown {
+    names: Vec<String>,
+    /// What its SKILL.md is headed with.
+    titles: Vec<String>,
+    texts: Vec<String>,
+}
+
+impl Unshown {
+    pub fn named(name: &str) -> Self {
+        let mut unshown = Self::default();
+        unshown.add_name(name);
+        unshown
+    }
+
+    /// And the version of it in this folder.
+    #[must_use]
+    pub fn and(mut self, folder: &Path) -> Self {
+        let skill = Skill::read(folder);
+        if let Some(document) = skill.document() {
+            let name = document.entry("name").and_then(|entry| entry.value.as_str());
+            self.add_name(name.unwrap_or_default());
+            let title = document.body().lines().find_map(|line| line.strip_prefix("# "));
+            self.titles.extend(title.map(|title| title.trim().to_owned()));
+        }
+        let mut left = MAX_TEXT;
+        // No agent sees its evals.
+        let is_seen =
+            |file: &&FileEntry| file.kind == FileKind::File && !file.path.starts_with("evals");
+        for file in skill.files.iter().filter(is_seen) {
+            let path = skill.path.join(&file.path);
+            let size = fs_err::metadata(&path).map_or(u64::MAX, |data| data.len());
+            // What is no text has no lines to be found again.
+            if size <= left
+                && let Ok(text) = fs_err::read_to_string(&path)
+            {
+                left -= size;
+                self.texts.push(text);
+            }
+        }
+        self
+    }
+
+    fn add_name(&mut self, name: &str) {
+        let name = name.trim().to_owned();
+        if !name.is_empty() && !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+}
 
 /// The skill of a run, as something that must not show.
 #[derive(Clone, Debug)]
 pub struct SkillMask {
-    /// A path into a folder of skills, up to the skill's own folder.
+    /// A path into a folder of skills, up to the skill's own folder; or into a folder of settings.
     folder: Regex,
     /// The name, where it is the skill's.
     name: Regex,
-    /// A sentence about using the skill.
-    talk: Regex,
-    /// A folder of skills alone, in a listing.
-    listed: Regex,
-    /// The lines of the skill's own text.
+    phrases: Phrases,
+    /// A folder of settings; none when the task is about one.
+    settings: Option<Regex>,
+    /// The file of a skill; none when the task is about one.
+    file: Option<Regex>,
+    /// The lines of the skill's own texts, and of none of the task's.
     lines: HashSet<String>,
+    /// Those that others have as well; numbers are never among them.
+    short: HashSet<String>,
 }
 
 impl SkillMask {
-    /// For the skill of that name, in a case with these texts (its prompt, what is expected): the same for all arms.
-    /// Nothing for a name that no pattern can be made of.
-    pub fn new<'t>(name: &str, case: impl IntoIterator<Item = &'t str>) -> Option<Self> {
-        let name = name.trim();
+    /// For this skill, in a case with these texts (its prompt, what is expected): the same for all arms. Nothing for a skill
+    /// without a name.
+    pub fn new<'t>(unshown: &Unshown, case: impl IntoIterator<Item = &'t str>) -> Option<Self> {
+        let case: Vec<&str> = case.into_iter().collect();
+        let is_used = |pattern: &Regex| case.iter().any(|text| pattern.is_match(text));
+        let joined = |name: &str, between: &str| {
+            let words: Vec<String> = name.split(['-', '_', ' ']).map(regex::escape).collect();
+            words.join(between)
+        };
+        let (mut telling, mut plain, mut names) = (Vec::new(), Vec::new(), Names::default());
+        for name in &unshown.names {
+            let word = Regex::new(&format!(r"(?i)\b{}\b", regex::escape(name))).ok()?;
+            names.beside.push(joined(name, "[-_ ]"));
+            // `csv-report` is a name wherever it stands, `report` may be what the task is about.
+            if name.contains(['-', '_']) || !is_used(&word) {
+                telling.push(joined(name, "[-_]"));
+                names.alone.push(regex::escape(name));
+            } else {
+                plain.push(regex::escape(name));
+            }
+        }
+        let title = |title: &&String| {
+            let pattern = Regex::new(&format!("(?i){}", regex::escape(title)));
+            title.contains(' ') && pattern.is_ok_and(|pattern| !is_used(&pattern))
+        };
+        for title in unshown.titles.iter().filter(title) {
+            names.beside.push(regex::escape(title));
+            // As a heading writes it: in small letters these are words like any others.
+            names.alone.push(format!("(?-i:{})", regex::escape(title)));
+        }
+        let unless_used = |pattern: &str| -> Result<Option<Regex>, regex::Error> {
+            Ok(Some(Regex::new(pattern)?).filter(|pattern| !is_used(pattern)))
+        };
+        names.any_skill = unless_used(r"(?i)\bskills?\b|skill\.md").ok()?.is_some();
+        let settings =
+            unless_used(&format!(r#"(?:^|[\s/"'`(=]){SETTINGS}(?:$|[\s/"'`):,;])"#)).ok()?;
+        let every =
+            unshown.names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
+        let own = if settings.is_some() { format!(r"|\B{SETTINGS}/") } else { String::new() };
+        // No letter at either side; `\b` would miss a name that begins or ends with a sign.
+        let mut name = Vec::new();
+        if !telling.is_empty() {
+            let telling = telling.join("|");
+            name.push(format!(
+                r"(?P<before>^|[^\p{{L}}\p{{N}}])(?:{telling})(?P<after>$|[^\p{{L}}\p{{N}}])"
+            ));
+        }
+        if !plain.is_empty() {
+            let plain = plain.join("|");
+            name.push(format!(
+                r#"(?P<before2>\bskill["'`]?\s*[:=]?\s*["'`]?)(?:{plain})(?P<after2>\b)|(?P<before3>\b)(?:{plain})(?P<after3>["'`]?\s+skill\b)"#
+            ));
+        }
         if name.is_empty() {
             return None;
         }
-        let case: Vec<&str> = case.into_iter().collect();
-        let escaped = regex::escape(name);
-        let word = Regex::new(&format!(r"(?i)\b{escaped}\b")).ok()?;
-        let skill = Regex::new(r"(?i)\bskills?\b|skill\.md").ok()?;
-        let is_used = |pattern: &Regex| case.iter().any(|text| pattern.is_match(text));
-        // `csv-report` is a name wherever it stands, `report` may be what the task is about.
-        let is_telling = name.contains(['-', '_']) || !is_used(&word);
-        let name = if is_telling {
-            // No letter at either side; `\b` would miss a name that begins or ends with a sign.
-            format!(r"(?i)(?P<before>^|[^\p{{L}}\p{{N}}]){escaped}(?P<after>$|[^\p{{L}}\p{{N}}])")
-        } else {
-            format!(
-                r#"(?i)(?P<before>\bskill["'`]?\s*[:=]?\s*["'`]?){escaped}(?P<after>\b)|(?P<before2>\b){escaped}(?P<after2>["'`]?\s+skill\b)"#
-            )
-        };
-        let with_name = format!(r"\b{escaped}\b[^\n]*\bskills?\b|\bskills?\b[^\n]*\b{escaped}\b");
-        let about_use = if is_used(&skill) {
-            // The task is about skills, so that the word alone says nothing.
-            String::new()
-        } else {
-            format!("|{USES}")
-        };
+        let texts = unshown.texts.iter().flat_map(|text| text.lines()).map(normalised);
+        let texts =
+            texts.filter(|line| !line.is_empty() && !case.iter().any(|text| text.contains(line)));
+        let (lines, short): (HashSet<_>, HashSet<_>) =
+            texts.partition(|line| line.len() >= LEAST_LINE);
+        let has_digit = |line: &String| line.contains(|letter: char| letter.is_ascii_digit());
         Some(Self {
             folder: Regex::new(&format!(
-                r"(?:{PART}*/)?(?:(?:{ROOTS})(?:/{escaped}\b)?|skills?/{escaped}\b)/?"
+                r"(?:{PART}*/)?(?:(?:{ROOTS})(?:/(?:{every})\b)?|skills?/(?:{every})\b)/?{own}"
             ))
             .ok()?,
-            name: Regex::new(&name).ok()?,
-            talk: Regex::new(&format!("(?i){with_name}|{ROOTS}{about_use}")).ok()?,
-            listed: Regex::new(
-                r"^(?:\S+\s+.*\s)?(?:\./)?\.(?:claude|agents|codex|gemini|opencode)/?:?$",
-            )
-            .ok()?,
-            lines: HashSet::new(),
+            name: Regex::new(&format!("(?i){}", name.join("|"))).ok()?,
+            phrases: Phrases::new(&names).ok()?,
+            settings,
+            file: unless_used(r"(?i)\bskill\.md\b").ok()?,
+            lines,
+            short: short.into_iter().filter(|line| !has_digit(line)).collect(),
         })
     }
 
-    /// The same, for a skill with this text.
-    #[must_use]
-    pub fn with_text(mut self, text: &str) -> Self {
-        let lines = text.lines().map(str::trim).filter(|line| line.len() >= LEAST_LINE);
-        self.lines.extend(lines.map(str::to_owned));
-        self
-    }
-
-    /// Whether a text names a file of the skill, or a folder of skills.
+    /// Whether a text names a file of the skill, a folder of skills, or one of an agent's settings.
     pub(super) fn is_path_in(&self, text: &str) -> bool {
-        self.folder.is_match(text)
+        let is_match = |pattern: &Option<Regex>| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+        };
+        self.folder.is_match(text) || is_match(&self.settings) || is_match(&self.file)
     }
 
-    /// The text without the skill's folder and name.
+    /// The text without the skill's folder, file and name.
     pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let text = self.folder.replace_all(text, "");
+        let mut text = self.folder.replace_all(text, "");
+        if let Some(file) = &self.file
+            && let Cow::Owned(changed) = file.replace_all(&text, FILE)
+        {
+            text = Cow::Owned(changed);
+        }
         // Names may stand side by side, and a match takes the sign between them.
         let text = replaced(&self.name, text);
         replaced(&self.name, text)
     }
 
-    /// What an agent said, without the sentences about using the skill.
+    /// What an agent said, without phrases about using the skill.
     pub(super) fn said<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if !self.talk.is_match(text) {
-            return Cow::Borrowed(text);
+        self.phrases.without(text, Mentions::All)
+    }
+
+    /// What was written into a file or a command: there "the skill" may be what it is about.
+    pub(super) fn written<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.phrases.without(text, Mentions::Named)
+    }
+
+    /// How much of what a tool answered is the skill itself; lines that the agent wrote are its own.
+    pub(super) fn share(&self, output: &str, written: &HashSet<String>) -> Share {
+        let (mut of_skill, mut others) = (0, 0);
+        for line in output.lines() {
+            let letters = line.chars().filter(|letter| letter.is_alphanumeric()).count();
+            match self.kind(line, written) {
+                LineKind::Skill => of_skill += letters,
+                LineKind::Other => others += letters,
+                LineKind::Path | LineKind::Short => {}
+            }
         }
-        let mut kept = String::with_capacity(text.len());
-        for line in text.split_inclusive('\n') {
-            if !self.talk.is_match(line) {
-                kept.push_str(line);
-                continue;
-            }
-            let rest = sentences(line).filter(|sentence| !self.talk.is_match(sentence));
-            let rest: String = rest.collect();
-            let rest = rest.trim_end();
-            if !rest.is_empty() {
-                kept.push_str(rest);
-                kept.extend(line.ends_with('\n').then_some('\n'));
-            }
+        match of_skill {
+            few if few < LEAST_READ => Share::None,
+            most if others * HARDLY <= most => Share::Nearly,
+            _ => Share::Some,
+        }
+    }
+
+    fn kind(&self, line: &str, written: &HashSet<String>) -> LineKind {
+        let whole = normalised(line);
+        let bare = normalised(unnumbered(line));
+        let is_in = |lines: &HashSet<String>| {
+            [&whole, &bare].into_iter().any(|line| lines.contains(line) && !written.contains(line))
+        };
+        if is_in(&self.lines) {
+            LineKind::Skill
+        } else if self.is_path_in(line) {
+            LineKind::Path
+        } else if bare.is_empty() || is_in(&self.short) {
+            LineKind::Short
+        } else {
+            LineKind::Other
+        }
+    }
+
+    /// What a tool answered, without lines that show the folder of skills or of settings; and without the lines of the skill
+    /// itself, when the tool has read it, with the short ones between them.
+    pub(super) fn answered<'t>(
+        &self,
+        output: &'t str,
+        has_read: bool,
+        written: &HashSet<String>,
+    ) -> Cow<'t, str> {
+        let lines: Vec<(&str, LineKind)> =
+            output.split_inclusive('\n').map(|line| (line, self.kind(line, written))).collect();
+        let is_plain = |kind: LineKind| match kind {
+            LineKind::Path => false,
+            LineKind::Skill => !has_read,
+            LineKind::Short | LineKind::Other => true,
+        };
+        if lines.iter().all(|(_, kind)| is_plain(*kind)) {
+            return Cow::Borrowed(output);
+        }
+        let is_of_block = |kind: LineKind| matches!(kind, LineKind::Skill | LineKind::Short);
+        let mut kept = String::with_capacity(output.len());
+        for block in lines.chunk_by(|one, other| is_of_block(one.1) == is_of_block(other.1)) {
+            let is_read = has_read && block.iter().any(|(_, kind)| *kind == LineKind::Skill);
+            let shown = block.iter().filter(|(_, kind)| !is_read && is_plain(*kind));
+            kept.extend(shown.map(|(line, _)| *line));
         }
         Cow::Owned(kept)
     }
-
-    /// What a tool answered, without lines that show the folder of skills; and without the lines of the skill itself, when
-    /// the tool has read it.
-    pub(super) fn answered<'t>(&self, output: &'t str, has_read: bool) -> Cow<'t, str> {
-        let is_telling = |line: &str| {
-            let line = line.trim();
-            self.folder.is_match(line)
-                || self.listed.is_match(line)
-                || (has_read && self.lines.contains(unnumbered(line)))
-        };
-        if !output.lines().any(is_telling) {
-            return Cow::Borrowed(output);
-        }
-        let lines = output.split_inclusive('\n').filter(|line| !is_telling(line));
-        Cow::Owned(lines.collect())
-    }
 }
 
-/// Verbs around the word: "using the skill", "the skill says".
-const USES: &str = r"\b(?:us(?:e|es|ed|ing)|load(?:s|ed|ing)?|follow(?:s|ed|ing)?|invok(?:e|es|ed|ing)|activat(?:e|es|ed|ing)|launch(?:es|ed|ing)?|consult(?:s|ed|ing)?|appl(?:y|ies|ied|ying)|read(?:s|ing)?|check(?:s|ed|ing)?|per|according to)\b[^.!?\n]{0,40}\bskill\b|\bskill(?:'s|’s)?\s+(?:says|tells|instructs|recommends|instructions?|file)\b|\bskill\.md\b";
+/// What a line of a tool's answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineKind {
+    /// One of the skill's.
+    Skill,
+    /// It names a file of the skill.
+    Path,
+    /// One of the skill's that stands in other texts as well, or an empty one.
+    Short,
+    Other,
+}
+
+/// How much of a text is the skill's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    None,
+    Some,
+    Nearly,
+}
+
+/// A line with single spaces.
+pub(super) fn normalised(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 fn replaced<'t>(name: &Regex, text: Cow<'t, str>) -> Cow<'t, str> {
     let around = |found: &Captures<'_>| {
-        let part = |one: &str, other: &str| {
-            found
-                .name(one)
-                .or_else(|| found.name(other))
+        let part = |names: [&str; 3]| {
+            names
+                .into_iter()
+                .find_map(|name| found.name(name))
                 .map_or("", |part| part.as_str())
                 .to_owned()
         };
-        format!("{}{NAME}{}", part("before", "before2"), part("after", "after2"))
+        let (before, after) = (["before", "before2", "before3"], ["after", "after2", "after3"]);
+        format!("{}{NAME}{}", part(before), part(after))
     };
     match name.replace_all(&text, around) {
         Cow::Borrowed(_) => text,
@@ -160,60 +320,45 @@ fn replaced<'t>(name: &Regex, text: Cow<'t, str>) -> Cow<'t, str> {
     }
 }
 
-/// A line in its sentences, each with the space behind it.
-fn sentences(line: &str) -> impl Iterator<Item = &str> {
-    let mut rest = line;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let ends = |(at, letter): (usize, char)| {
-            let after = at + letter.len_utf8();
-            let is_end = matches!(letter, '.' | '!' | '?' | ':' | ';' | '。' | '！' | '？');
-            let is_followed = rest[after..].starts_with(char::is_whitespace) || !letter.is_ascii();
-            (is_end && is_followed).then_some(after)
-        };
-        let end = rest.char_indices().find_map(ends).unwrap_or(rest.len());
-        let end = end + (rest[end..].len() - rest[end..].trim_start_matches([' ', '\t']).len());
-        let (sentence, left) = rest.split_at(end);
-        rest = left;
-        Some(sentence)
-    })
-}
-
 /// A line without the number that a tool for reading puts before it.
 fn unnumbered(line: &str) -> &str {
+    let line = line.trim_start();
     let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    if rest.len() == line.len() {
-        return line;
-    }
-    let rest = rest.strip_prefix(['\t', '→', ':', '|']).unwrap_or(rest);
-    rest.trim()
+    let is_numbered = rest.len() < line.len() && rest.starts_with(['\t', '→', ':', '|', ' ']);
+    if is_numbered { rest.trim_start_matches(['\t', '→', ':', '|', ' ']) } else { line }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn unshown(name: &str, text: &str) -> Unshown {
+        Unshown { texts: vec![text.to_owned()], ..Unshown::named(name) }
+    }
+
     fn mask(name: &str) -> SkillMask {
-        SkillMask::new(name, ["Greet the reader", "The reader is greeted"]).unwrap()
+        let case = ["Greet the reader", "The reader is greeted"];
+        let text = "# How to\n\nWrite the total first, with two digits.\nThen greet the reader.\n";
+        SkillMask::new(&unshown(name, text), case).unwrap()
     }
 
     #[test]
     fn names_and_paths_are_taken_out() {
         let mask = mask("csv-report");
         for (text, expected) in [
-            ("made with csv-report.", "made with [name]."),
-            ("csv-report csv-report,csv-report", "[name] [name],[name]"),
+            ("made with csv-report.", "made with project."),
+            ("csv-report csv_report,csv-report", "project project,project"),
             ("see csv-reports and a csv report", "see csv-reports and a csv report"),
             (
                 "python .claude/skills/csv-report/scripts/sum.py a.csv",
                 "python scripts/sum.py a.csv",
             ),
-            ("cat /tmp/x/home/.agents/skills/csv-report/SKILL.md", "cat SKILL.md"),
+            ("cat /tmp/x/home/.agents/skills/csv-report/SKILL.md", "cat README.md"),
             ("ls $CODEX_HOME/skills/csv-report", "ls "),
-            ("sed -n 1p '/a/b/skills/csv-report/SKILL.md'", "sed -n 1p 'SKILL.md'"),
+            ("sed -n 1p '/a/b/skills/csv-report/SKILL.md'", "sed -n 1p 'README.md'"),
             ("her skills/hobbies", "her skills/hobbies"),
+            ("cp /w/.claude/settings.json x", "cp /w/settings.json x"),
+            ("see example.com/skills", "see example.com/skills"),
         ] {
             assert_eq!(mask.apply(text), expected, "{text}");
         }
@@ -221,42 +366,81 @@ mod tests {
 
     #[test]
     fn a_name_that_the_task_uses_as_a_word_stays_a_word() {
-        let mask = SkillMask::new("report", ["Write a report about sales"]).unwrap();
+        let mask =
+            SkillMask::new(&Unshown::named("report"), ["Write a report about sales"]).unwrap();
         assert_eq!(mask.apply("The report is done"), "The report is done");
         assert_eq!(
-            mask.apply("skill: report, the report skill"),
-            "skill: [name], the [name] skill"
+            mask.said("Using the report, the total is 42"),
+            "Using the report, the total is 42"
         );
-        let unused = SkillMask::new("report", ["Sum it up"]).unwrap();
-        assert_eq!(unused.apply("# Report\nreported"), "# [name]\nreported");
+        assert_eq!(mask.said("Using the report skill, the total is 42"), "The total is 42");
+        assert_eq!(
+            mask.apply("skill: report, the report skill"),
+            "skill: project, the project skill"
+        );
+        let unused = SkillMask::new(&Unshown::named("report"), ["Sum it up"]).unwrap();
+        assert_eq!(unused.apply("# Report\nreported"), "# project\nreported");
     }
 
     #[test]
-    fn sentences_about_using_the_skill_are_left_out_and_others_stay() {
-        let mask = mask("csv-report");
-        for (text, expected) in [
-            ("I'll use the csv-report skill. Then I write.", "Then I write."),
-            ("Using the skill now\nDone.", "Done."),
-            ("I write. According to the skill's rules it is short. Done.", "I write. Done."),
-            ("I read SKILL.md first: it helps", "it helps"),
-            ("The total is 42. I followed the csv-report skill.\nBye", "The total is 42.\nBye"),
-            ("Skills: Java, Go. She has a skill.", "Skills: Java, Go. She has a skill."),
-        ] {
-            assert_eq!(mask.said(text), expected, "{text}");
-        }
-        let about_skills = SkillMask::new("skill-creator", ["Make a skill for CSV"]).unwrap();
+    fn a_task_about_skills_keeps_its_words() {
+        let case = ["Make a skill for CSV: SKILL.md in .claude/skills"];
+        let about = SkillMask::new(&Unshown::named("skill-creator"), case).unwrap();
         let text = "I used the skill twice. I use the skill-creator skill.";
-        assert_eq!(about_skills.said(text), "I used the skill twice.");
+        assert_eq!(about.said(text), "I used the skill twice.");
+        assert_eq!(about.apply("cat x/SKILL.md"), "cat x/SKILL.md");
+        assert!(!about.is_path_in("cat x/SKILL.md"));
     }
 
     #[test]
-    fn listings_lose_the_folder_of_skills() {
-        let mask = mask("csv-report").with_text("# How to\n\nWrite the total first.\n");
+    fn the_title_of_the_skill_is_its_name_where_it_is_used() {
+        let titled = Unshown { titles: vec!["CSV Tidy".to_owned()], ..Unshown::named("x-y") };
+        let mask = SkillMask::new(&titled, ["Sum it up"]).unwrap();
+        assert_eq!(mask.said("The CSV Tidy guide says the total is 42."), "The total is 42.");
+        assert_eq!(mask.said("Following CSV Tidy, March is best."), "March is best.");
+        assert_eq!(mask.said("# CSV Tidy\nThe x y guide says 42."), "# CSV Tidy\n42.");
+    }
+
+    #[test]
+    fn listings_lose_the_folders_of_agents() {
+        let mask = mask("csv-report");
         let listing = ".\n..\n./.claude\n./.claude/skills/csv-report/SKILL.md\n./a.csv\n";
-        assert_eq!(mask.answered(listing, false), ".\n..\n./a.csv\n");
-        assert_eq!(mask.answered("drwxr-xr-x 3 a a 4096 Nov 1 .claude\na.csv\n", false), "a.csv\n");
-        let read = "     2\tWrite the total first.\nok\n";
-        assert_eq!(mask.answered(read, true), "ok\n");
-        assert_eq!(mask.answered(read, false), read);
+        let none = HashSet::new();
+        assert_eq!(mask.answered(listing, false, &none), ".\n..\n./a.csv\n");
+        for listing in [
+            "drwxr-xr-x 3 a a 4096 Nov 1 .claude\na.csv\n",
+            "?? .claude/\na.csv\n",
+            ".claude/skills/csv-report/SKILL.md\na.csv\n",
+            "\t.agents/\na.csv\n",
+            "./x/SKILL.md\na.csv\n",
+        ] {
+            assert_eq!(mask.answered(listing, false, &none), "a.csv\n", "{listing}");
+        }
+    }
+
+    #[test]
+    fn the_skill_is_known_by_its_lines_whoever_reads_them() {
+        let mask = mask("csv-report");
+        let none = HashSet::new();
+        let read =
+            "     2\tWrite  the total first, with two digits.\n3\tThen greet the reader.\nok\n";
+        assert_eq!(mask.share(read, &none), Share::Nearly);
+        assert_eq!(mask.answered(read, true, &none), "ok\n");
+        let whole = "# How to\n\nWrite the total first, with two digits.\n\n42\n\n# How to\n";
+        assert_eq!(mask.answered(whole, true, &none), "42\n\n# How to\n");
+        assert_eq!(mask.answered(read, false, &none), read);
+        // What stands alone may be the answer.
+        assert_eq!(mask.answered("Then greet the reader.\n42\n", true, &none), "42\n");
+        assert_eq!(mask.answered("Then greet the reader.\n    3\t\n", true, &none), "");
+        let more = format!("{read}{}", "And a lot of other things beside it.\n".repeat(3));
+        assert_eq!(mask.share(&more, &none), Share::Some);
+        assert_eq!(mask.share("Then greet the reader.\n", &none), Share::None);
+        // A report in which the agent wrote the same is its own.
+        let own: HashSet<String> = [
+            "Write the total first, with two digits.".to_owned(),
+            "Then greet the reader.".to_owned(),
+        ]
+        .into();
+        assert_eq!(mask.share(read, &own), Share::None);
     }
 }

@@ -15,7 +15,7 @@ use skillgauge_format::transcript::{
 
 use super::blind::Blind;
 use super::corpus::{Corpus, Whose};
-use super::fence::mark;
+use super::fence::{FenceKey, mark};
 use super::unseen::shown;
 use crate::text::cut_middle;
 
@@ -34,12 +34,14 @@ pub struct TranscriptDigest {
     pub text: String,
     /// What it does not see; none when it sees everything.
     pub left_out: Option<TranscriptLeftOut>,
+    /// What its events begin with.
+    pub mark: Option<String>,
 }
 
 impl TranscriptDigest {
     /// For a run without a transcript.
     pub(super) fn absent() -> Self {
-        Self { text: "There is no transcript of this run.".to_owned(), left_out: None }
+        Self { text: "There is no transcript of this run.".to_owned(), left_out: None, mark: None }
     }
 }
 
@@ -54,10 +56,11 @@ struct Entry {
 pub(super) fn digest(
     transcript: &Transcript,
     blind: &Blind,
+    key: FenceKey,
     budget: usize,
     corpus: &mut Corpus,
 ) -> TranscriptDigest {
-    let (entries, mark) = entries(transcript, blind);
+    let (entries, mark) = entries(transcript, blind, key);
     let ending = ending(transcript, blind, &mark);
     let between = (Whose::Ours, "\n");
     let pieces = entries.iter().flat_map(|entry| {
@@ -93,7 +96,7 @@ pub(super) fn digest(
     }
     text.push_str(&end);
     let is_complete = left_out.bytes == 0 && left_out.never_recorded.is_none();
-    TranscriptDigest { text, left_out: (!is_complete).then_some(left_out) }
+    TranscriptDigest { text, left_out: (!is_complete).then_some(left_out), mark: Some(mark) }
 }
 
 /// Cuts what is long, the agent's last words least.
@@ -209,7 +212,7 @@ pub(crate) fn last_words(transcript: &Transcript) -> Option<&str> {
 
 /// All events that are shown as texts, and the mark that each of them begins with: a tool's output could tell of events
 /// that never were, but it cannot know the mark. They are numbered as they are shown.
-fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
+fn entries(transcript: &Transcript, blind: &Blind, key: FenceKey) -> (Vec<Entry>, String) {
     let events = shown(transcript, blind.skill());
     let last_words = events.iter().rposition(|event| {
         event.sub_agent.is_none() && matches!(event.kind, EventKind::Text { .. })
@@ -230,7 +233,7 @@ fn entries(transcript: &Transcript, blind: &Blind) -> (Vec<Entry>, String) {
     };
     let described: Vec<Vec<Piece>> = events.iter().map(|event| describe(event)).collect();
     let texts: Vec<String> = described.iter().map(|pieces| joined(pieces)).collect();
-    let mark = mark(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let mark = mark(key, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let make = |((index, event), mut pieces): ((usize, &Cow<'_, Event>), Vec<Piece>)| {
         pieces.insert(0, (Whose::Ours, format!("[{} {mark}", index + 1)));
         Entry {

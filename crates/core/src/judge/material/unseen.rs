@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 use skillgauge_format::transcript::{
-    Event, EventKind, ToolCall, ToolCallId, ToolResult, Transcript,
+    ErrorEvent, Event, EventKind, SubAgentStart, ToolCall, ToolCallId, ToolResult, Transcript,
 };
 
-use super::skill_mask::SkillMask;
+use super::command::{Command, Does};
+use super::skill_mask::{Share, SkillMask, normalised};
 
 /// Tools that load a skill, in small letters.
 const SKILL_TOOLS: [&str; 6] =
@@ -29,12 +30,6 @@ const CONTENTS: [&str; 8] = [
     "patch",
     "prompt",
 ];
-/// Programs that only look.
-const READERS: [&str; 24] = [
-    "bat", "cat", "cd", "dir", "echo", "exa", "file", "find", "grep", "head", "less", "ls", "more",
-    "nl", "printf", "pwd", "rg", "sed", "stat", "tail", "test", "tree", "true", "wc",
-];
-
 /// Whether a tool call is shown.
 enum Fate {
     Hidden,
@@ -49,12 +44,30 @@ pub(super) fn shown<'t>(
 ) -> Vec<Cow<'t, Event>> {
     let Some(mask) = mask else { return transcript.events.iter().map(Cow::Borrowed).collect() };
     let (linked, forks) = links(transcript);
-    let calls = transcript.events.iter().filter_map(|event| match &event.kind {
-        EventKind::ToolCall(call) => Some((&call.id, fate(call, linked.contains(&call.id), mask)?)),
-        _ => None,
-    });
-    let fates: BTreeMap<&ToolCallId, Fate> = calls.collect();
-    let events = transcript.events.iter().filter_map(|event| keep(event, &fates, mask));
+    let written = written(transcript);
+    let mut calls: BTreeMap<&ToolCallId, &ToolCall> = BTreeMap::new();
+    let mut fates: BTreeMap<&ToolCallId, Fate> = BTreeMap::new();
+    for event in &transcript.events {
+        match &event.kind {
+            EventKind::ToolCall(call) => {
+                calls.insert(&call.id, call);
+                if let Some(fate) = fate(call, linked.contains(&call.id), mask) {
+                    fates.insert(&call.id, fate);
+                }
+            }
+            // Whatever the call says, a result with the skill's own lines is a read of it.
+            EventKind::ToolResult(result) => {
+                let share = mask.share(&result.output, &written);
+                let is_only_read = share == Share::Nearly
+                    && calls.get(&result.id).is_some_and(|call| !does_work(call));
+                if is_only_read {
+                    fates.insert(&result.id, Fate::Hidden);
+                }
+            }
+            _ => {}
+        }
+    }
+    let events = transcript.events.iter().filter_map(|event| keep(event, &fates, &written, mask));
     events
         .filter(|event| !is_fork(&event.kind, &forks))
         .map(|mut event| {
@@ -95,6 +108,7 @@ fn is_fork(kind: &EventKind, forks: &HashSet<&str>) -> bool {
 fn keep<'t>(
     event: &'t Event,
     fates: &BTreeMap<&ToolCallId, Fate>,
+    written: &HashSet<String>,
     mask: &SkillMask,
 ) -> Option<Cow<'t, Event>> {
     let with = |kind: EventKind| Some(Cow::Owned(Event { kind, ..event.clone() }));
@@ -102,22 +116,26 @@ fn keep<'t>(
         EventKind::SkillLoad(_) | EventKind::SkillTouch(_) => None,
         EventKind::ToolCall(call) => match fates.get(&call.id) {
             Some(Fate::Hidden) => None,
-            Some(Fate::Without(input)) => {
-                with(EventKind::ToolCall(ToolCall { input: input.clone(), ..call.clone() }))
+            fate => {
+                let input = match fate {
+                    Some(Fate::Without(input)) => input,
+                    _ => &call.input,
+                };
+                with(EventKind::ToolCall(ToolCall {
+                    input: unsaid(input, None, mask),
+                    ..call.clone()
+                }))
             }
-            None => Some(Cow::Borrowed(event)),
         },
         EventKind::ToolResult(result) => {
             let fate = fates.get(&result.id);
             if matches!(fate, Some(Fate::Hidden)) {
                 return None;
             }
-            match mask.answered(&result.output, fate.is_some()) {
-                Cow::Borrowed(_) => Some(Cow::Borrowed(event)),
-                Cow::Owned(output) => {
-                    with(EventKind::ToolResult(ToolResult { output, ..result.clone() }))
-                }
-            }
+            let has_read = fate.is_some() || mask.share(&result.output, written) != Share::None;
+            let output = mask.answered(&result.output, has_read, written);
+            let output = mask.written(&output).into_owned();
+            with(EventKind::ToolResult(ToolResult { output, ..result.clone() }))
         }
         EventKind::PermissionDenied(denial) => {
             let is_hidden = is_skill_tool(&denial.tool)
@@ -142,11 +160,54 @@ fn keep<'t>(
             let is_telling = unknown.raw.to_string().to_lowercase().contains("skill");
             (!is_telling).then_some(Cow::Borrowed(event))
         }
-        EventKind::SubAgentStart(_)
-        | EventKind::SubAgentEnd(_)
-        | EventKind::Retry(_)
-        | EventKind::Error(_)
-        | EventKind::FileChange(_) => Some(Cow::Borrowed(event)),
+        EventKind::FileChange(change) => {
+            (!mask.is_path_in(&change.path)).then_some(Cow::Borrowed(event))
+        }
+        EventKind::SubAgentStart(start) => {
+            let task = start.task.as_ref().map(|task| mask.said(task).into_owned());
+            with(EventKind::SubAgentStart(SubAgentStart { task, ..start.clone() }))
+        }
+        EventKind::Error(error) => {
+            let message = mask.said(&error.message).into_owned();
+            with(EventKind::Error(ErrorEvent { message, ..error.clone() }))
+        }
+        EventKind::SubAgentEnd(_) | EventKind::Retry(_) => Some(Cow::Borrowed(event)),
+    }
+}
+
+/// The lines that the agent wrote itself, in files and commands.
+fn written(transcript: &Transcript) -> HashSet<String> {
+    let mut lines = HashSet::new();
+    for event in &transcript.events {
+        if let EventKind::ToolCall(call) = &event.kind {
+            add_lines(&call.input, &mut lines);
+        }
+    }
+    lines
+}
+
+fn add_lines(input: &Value, lines: &mut HashSet<String>) {
+    match input {
+        Value::String(text) => lines.extend(text.lines().map(normalised)),
+        Value::Array(items) => items.iter().for_each(|item| add_lines(item, lines)),
+        Value::Object(fields) => fields.values().for_each(|item| add_lines(item, lines)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// An input without phrases about the skill: what was written keeps its words about skills in general.
+fn unsaid(input: &Value, key: Option<&str>, mask: &SkillMask) -> Value {
+    let is_written = key.is_some_and(|key| COMMANDS.contains(&key) || CONTENTS.contains(&key));
+    match input {
+        Value::String(text) if is_written => mask.written(text).into(),
+        Value::String(text) => mask.said(text).into(),
+        Value::Array(items) => items.iter().map(|item| unsaid(item, key, mask)).collect(),
+        Value::Object(fields) => {
+            let fields =
+                fields.iter().map(|(key, item)| (key.clone(), unsaid(item, Some(key), mask)));
+            Value::Object(fields.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => input.clone(),
     }
 }
 
@@ -159,25 +220,40 @@ fn fate(call: &ToolCall, is_linked: bool, mask: &SkillMask) -> Option<Fate> {
     if is_skill_tool(&call.name) {
         return Some(Fate::Hidden);
     }
-    let fields = call.input.as_object();
-    let command =
-        fields.and_then(|fields| COMMANDS.into_iter().find(|&key| fields.contains_key(key)));
-    if let (Some(key), Some(fields)) = (command, fields) {
-        let command = in_words(&fields[key]);
-        let names_skill =
-            |part: &str| mask.is_path_in(part) || (is_linked && part.contains("SKILL.md"));
+    if let Some((key, command)) = command(call) {
+        let names_skill = |part: &str| mask.is_path_in(part);
         if !is_linked && !names_skill(&command) {
             return None;
         }
-        let Some(rest) = without_reading(&command, &names_skill) else { return Some(Fate::Hidden) };
-        let mut fields = fields.clone();
+        let Some(rest) = Command::new(&command).without_reading(&names_skill) else {
+            return Some(Fate::Hidden);
+        };
+        let mut fields = call.input.as_object().cloned().unwrap_or_default();
         fields.insert(key.to_owned(), Value::String(rest));
         return Some(Fate::Without(Value::Object(fields)));
     }
-    let is_written =
-        fields.is_some_and(|fields| CONTENTS.iter().any(|key| fields.contains_key(*key)));
     let is_read = is_linked || mask.is_path_in(&call.input.to_string());
-    (is_read && !is_written).then_some(Fate::Hidden)
+    (is_read && !writes(call)).then_some(Fate::Hidden)
+}
+
+/// The command that a call runs, and the field that it stands in.
+fn command(call: &ToolCall) -> Option<(&'static str, String)> {
+    let fields = call.input.as_object()?;
+    let key = COMMANDS.into_iter().find(|&key| fields.contains_key(key))?;
+    Some((key, in_words(&fields[key])))
+}
+
+fn writes(call: &ToolCall) -> bool {
+    let fields = call.input.as_object();
+    fields.is_some_and(|fields| CONTENTS.iter().any(|key| fields.contains_key(*key)))
+}
+
+/// Whether a call does more than look.
+fn does_work(call: &ToolCall) -> bool {
+    match command(call) {
+        Some((_, command)) => Command::new(&command).does() == Does::Work,
+        None => writes(call),
+    }
 }
 
 /// A command as one text; some agents give it as a list.
@@ -186,91 +262,5 @@ fn in_words(command: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
-    }
-}
-
-/// The command without the parts that read the skill; nothing when only looking is left.
-fn without_reading(command: &str, names_skill: &dyn Fn(&str) -> bool) -> Option<String> {
-    let command = unwrapped(command);
-    let (mut kept, mut works) = (String::new(), false);
-    for part in parts(command) {
-        let looks = part.split('|').all(|step| is_reader(step.trim_end_matches(['&', ';', '\n'])));
-        if looks && names_skill(part) {
-            continue;
-        }
-        works |= !looks;
-        kept.push_str(part);
-    }
-    let kept = kept.trim().trim_end_matches(['&', ';']).trim_end();
-    (works && !kept.is_empty()).then(|| kept.to_owned())
-}
-
-/// The command within `bash -lc '...'`.
-fn unwrapped(command: &str) -> &str {
-    let rest = command.trim();
-    let shell = rest.split_once(" -lc ").or_else(|| rest.split_once(" -c "));
-    let Some((_, inner)) = shell.filter(|(shell, _)| shell.ends_with("sh") && !shell.contains(' '))
-    else {
-        return rest;
-    };
-    let inner = inner.trim();
-    let quoted = ['"', '\'']
-        .into_iter()
-        .find_map(|mark| inner.strip_prefix(mark).and_then(|inner| inner.strip_suffix(mark)));
-    quoted.unwrap_or(inner)
-}
-
-/// A command in the parts that run one after the other, each with what parts it from the next.
-fn parts(command: &str) -> impl Iterator<Item = &str> {
-    let mut rest = command;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = ["&&", "||", ";", "\n"]
-            .into_iter()
-            .filter_map(|mark| rest.find(mark).map(|at| at + mark.len()))
-            .min()
-            .unwrap_or(rest.len());
-        let (part, left) = rest.split_at(end);
-        rest = left;
-        Some(part)
-    })
-}
-
-/// Whether a step only looks: its program does, and it writes into no file.
-fn is_reader(step: &str) -> bool {
-    let step = step.trim();
-    let program = step.split_whitespace().next().unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or(program);
-    let writes = step.contains('>') && !step.contains("2>") || step.contains(" -i");
-    step.is_empty() || (READERS.contains(&program) && !writes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reading_the_skill_is_cut_out_of_a_command_that_does_more() {
-        let mask = SkillMask::new("csv-report", ["Sum it up"]).unwrap();
-        let names = |part: &str| mask.is_path_in(part);
-        for (command, expected) in [
-            ("cat .claude/skills/csv-report/SKILL.md", None),
-            ("bash -lc 'sed -n 1,200p /x/.agents/skills/csv-report/SKILL.md'", None),
-            ("ls .claude/skills | head -3 && cat .claude/skills/csv-report/SKILL.md", None),
-            ("cat .claude/skills/csv-report/SKILL.md; make all", Some("make all")),
-            ("cd .claude/skills && python run.py", Some("python run.py")),
-            (
-                "python .claude/skills/csv-report/sum.py a.csv",
-                Some("python .claude/skills/csv-report/sum.py a.csv"),
-            ),
-            (
-                "cat .claude/skills/csv-report/a.md > report.md",
-                Some("cat .claude/skills/csv-report/a.md > report.md"),
-            ),
-        ] {
-            assert_eq!(without_reading(command, &names).as_deref(), expected, "{command}");
-        }
     }
 }

@@ -180,7 +180,7 @@ impl Isolation {
         for folder in [&home, &config, &tmp, &work] {
             make_private(Path::new(folder)).map_err(writing("the private folders"))?;
         }
-        git::init(Path::new(&work)).map_err(writing("the repository"))?;
+        git::init(Path::new(&work), &descriptor.skills).map_err(writing("the repository"))?;
         for input in &task.inputs {
             self.add_input(input, descriptor)?;
         }

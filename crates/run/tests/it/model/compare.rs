@@ -264,7 +264,6 @@ async fn analyzed(server: &Server) -> skillgauge_format::cases::Analysis {
     };
     let analyst = Analyst {
         model: model("openai:gpt-4o", &access(server)),
-        seed: 42,
         timeout: Duration::from_secs(20),
     };
     analyze(&subject, &analyst, &Budget::default(), &CancellationToken::new()).await.unwrap()

@@ -15,7 +15,8 @@ impl Folder {
 
     fn digest(&self, budget: &Budget) -> (OutputsDigest, Corpus) {
         let mut corpus = Corpus::default();
-        let digest = digest(self.0.path(), &Blind::default(), budget, &mut corpus);
+        let digest =
+            digest(self.0.path(), &Blind::default(), FenceKey::new(1), budget, &mut corpus);
         (digest, corpus)
     }
 }
@@ -53,8 +54,13 @@ fn nothing_produced_is_said_and_so_is_a_missing_folder() {
     let folder = Folder::new(&[]);
     assert_eq!(folder.digest(&Budget::default()).0.text, "No files were produced.\n");
     let mut corpus = Corpus::default();
-    let none =
-        digest(Path::new("/nowhere/at/all"), &Blind::default(), &Budget::default(), &mut corpus);
+    let none = digest(
+        Path::new("/nowhere/at/all"),
+        &Blind::default(),
+        FenceKey::new(1),
+        &Budget::default(),
+        &mut corpus,
+    );
     assert_eq!((none.text.as_str(), none.left_out), ("No files were produced.\n", None));
 }
 

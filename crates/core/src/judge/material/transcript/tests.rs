@@ -52,7 +52,7 @@ fn result(status: ToolStatus, output: &str) -> EventKind {
 
 fn digest_of(transcript: &Transcript, budget: usize) -> (TranscriptDigest, Corpus) {
     let mut corpus = Corpus::default();
-    let digest = digest(transcript, &Blind::default(), budget, &mut corpus);
+    let digest = digest(transcript, &Blind::default(), FenceKey::new(1), budget, &mut corpus);
     (digest, corpus)
 }
 
