@@ -87,7 +87,8 @@ fn make(
     let session = Session::open(&args.tape)?;
     let settings = &session.settings;
     let analyst = Analyst {
-        model: session.model(settings.improver(args.improver.as_deref()).as_deref())?,
+        model: session
+            .model(settings.improver(args.improver.as_deref()).as_deref(), &args.budget)?,
         seed: settings.seed(None),
         timeout: compare::TIMEOUT,
     };

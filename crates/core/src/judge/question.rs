@@ -27,8 +27,14 @@ pub struct Question {
     pub schema: AnswerSchema,
     /// The template that it was made with.
     pub template: GraderTemplate,
-    /// The ids of what is to be judged: the length of the answer follows from them.
-    pub wanted: Vec<String>,
+    /// What is to be judged: the length of the answer follows from it.
+    pub wanted: Vec<Wanted>,
+}
+
+impl Question {
+    pub fn ids(&self) -> Vec<String> {
+        self.wanted.iter().map(|one| one.id.clone()).collect()
+    }
 }
 
 /// What is asked about.
@@ -268,7 +274,7 @@ fn is_wanted(wanted: &[Wanted], id: &str) -> bool {
 }
 
 fn has_absence(wanted: &[Wanted]) -> bool {
-    wanted.iter().any(|one| one.absence == Absence::Wanted)
+    wanted.iter().any(|one| one.absence != Absence::None)
 }
 
 fn shown<'e>(id: String, statement: &'e Statement, blind: &Blind) -> ShownExpectation<'e> {
@@ -281,7 +287,6 @@ fn finish(
     schema: AnswerSchema,
     wanted: Vec<Wanted>,
 ) -> Result<Question, QuestionError> {
-    let wanted = wanted.into_iter().map(|one| one.id).collect();
     let Rendered { system, user } = template.render(context)?;
     Ok(Question { system, user, schema, template: template.record().clone(), wanted })
 }

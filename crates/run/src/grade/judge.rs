@@ -16,7 +16,7 @@ use skillgauge_format::part::Grader;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ballot, ask};
-use crate::model::Model;
+use crate::model::{ANSWER_LIMIT, Model};
 
 /// The seed of the lines around material when nobody says.
 const SEED: u64 = 42;
@@ -61,7 +61,7 @@ impl Judge {
             votes: NonZeroU32::MIN,
             templates: Templates::built_in()?,
             seed: SEED,
-            timeout: Duration::from_mins(5),
+            timeout: ANSWER_LIMIT,
             context: Arc::default(),
         })
     }

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&args.tape)?;
     let settings = &session.settings;
     let comparator = Comparator {
-        model: session.model(settings.judge(args.judge.as_deref()).as_deref())?,
+        model: session.model(settings.judge(args.judge.as_deref()).as_deref(), &args.budget)?,
         seed: settings.seed(args.seed),
         timeout: TIMEOUT,
         jobs: usize::try_from(settings.jobs(&args.budget)).unwrap_or(1),

@@ -35,10 +35,11 @@ impl Models {
             None
         } else {
             let jobs = usize::try_from(settings.jobs(&args.budget)).unwrap_or(1);
-            let model = session.model(judge.as_deref())?;
+            let model = session.model(judge.as_deref(), &args.budget)?;
             Some(Comparator { model, seed, timeout: TIMEOUT, jobs })
         };
-        let model = session.model(settings.improver(args.improver.as_deref()).as_deref())?;
+        let model =
+            session.model(settings.improver(args.improver.as_deref()).as_deref(), &args.budget)?;
         Ok(Self { comparator, analyst: Analyst { model, seed, timeout: TIMEOUT } })
     }
 }

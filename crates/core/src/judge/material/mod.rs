@@ -19,6 +19,7 @@ use skillgauge_format::part::LeftOut;
 use skillgauge_format::transcript::Transcript;
 
 pub use blind::Blind;
+pub(in crate::judge) use corpus::NO_LIST;
 pub use corpus::{Corpus, Search, Unfound};
 pub use fence::Fence;
 pub use outputs::OutputsDigest;
