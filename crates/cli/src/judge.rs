@@ -50,7 +50,8 @@ pub(crate) fn open(
     let judge = Judge::new(model).or_bug()?;
     let votes = NonZeroU32::new(settings.judge_votes(votes)).unwrap_or(NonZeroU32::MIN);
     let judge = judge.with_context(settings.judge_context(context));
-    Ok(Judge { votes, templates, seed: settings.seed(None), ..judge })
+    let timeout = settings.judge_timeout(budget);
+    Ok(Judge { votes, templates, seed: settings.seed(None), timeout, ..judge })
 }
 
 /// Refuses a judge that nobody has measured on this suite, before anything is paid.

@@ -12,7 +12,7 @@ use skillgauge_format::write;
 use skillgauge_run::analyze::{Analyst, analyze};
 use skillgauge_run::budget::Budget;
 
-use super::{Outcome, compare, snapshot};
+use super::{Outcome, snapshot};
 use crate::args::{AnalyzeArgs, PlainFormat};
 use crate::error::{CommandError, Explain as _};
 use crate::keep::{self, PROGRAM};
@@ -90,7 +90,7 @@ fn make(
         model: session
             .model(settings.improver(args.improver.as_deref()).as_deref(), &args.budget)?,
         seed: settings.seed(None),
-        timeout: compare::TIMEOUT,
+        timeout: settings.judge_timeout(&args.budget),
     };
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     printer
