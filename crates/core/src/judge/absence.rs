@@ -158,13 +158,11 @@ impl Object {
 
     /// Whether a search would find this name.
     pub(super) fn is_searched(name: &str, searched: &str) -> bool {
-        match pattern_of(searched) {
-            Some(pattern) => pattern.is_ok_and(|pattern| pattern.is_match(name)),
-            None => {
-                let plain = searched.trim().trim_matches(['`', '"', '\'']).to_lowercase();
-                !plain.is_empty() && name.to_lowercase().contains(&plain)
-            }
+        if let Some(pattern) = pattern_of(searched) {
+            return pattern.is_ok_and(|pattern| pattern.is_match(name));
         }
+        let plain = searched.trim().trim_matches(['`', '"', '\'']).to_lowercase();
+        !plain.is_empty() && name.to_lowercase().contains(&plain)
     }
 }
 

@@ -143,7 +143,9 @@ impl Source {
         let is_short = Substance::of(text) != Substance::Enough;
         memmem::find_iter(self.text.as_bytes(), text.as_bytes()).any(|at| {
             let place = at..at + text.len();
-            !self.theirs(&place).trim().is_empty() && !(is_short && self.is_within_word(&place))
+            let is_ours = self.theirs(&place).trim().is_empty();
+            let is_part = is_short && self.is_within_word(&place);
+            !is_ours && !is_part
         })
     }
 
@@ -295,9 +297,8 @@ impl Corpus {
         let searched: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
         let no_search =
             |flaw: String| Search { searched: searched.clone(), found_in: None, flaw: Some(flaw) };
-        let pattern = match pattern_of(text).transpose() {
-            Ok(pattern) => pattern,
-            Err(_) => return no_search("is no pattern that can be searched for".to_owned()),
+        let Ok(pattern) = pattern_of(text).transpose() else {
+            return no_search("is no pattern that can be searched for".to_owned());
         };
         let plain = normalised(text);
         let plain = unwrapped(&plain);

@@ -209,7 +209,7 @@ impl Wide {
                 letter[low] != 0 && others.all(|(_, byte)| *byte == 0)
             };
             let (all, plain) = (units.len(), units.filter(|letter| is_plain(letter)).count());
-            all >= 2 && bytes.len() % unit == 0 && plain * 10 >= all * 7
+            all >= 2 && bytes.len().is_multiple_of(unit) && plain * 10 >= all * 7
         };
         let found = [(4, false), (4, true), (2, false), (2, true)];
         let (unit, is_big_endian) = found.into_iter().find(|(unit, big)| looks(*unit, *big))?;
