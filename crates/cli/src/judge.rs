@@ -10,6 +10,7 @@ use skillgauge_format::record::IterationRecord;
 use skillgauge_format::{Dialect, Suite};
 use skillgauge_run::grade::Judge;
 
+use crate::args::BudgetArgs;
 use crate::error::{CommandError, Explain as _};
 use crate::project;
 use crate::session::{Session, model_of};
@@ -30,13 +31,13 @@ pub(crate) fn check_name(session: &Session, typed: Option<&str>) -> Result<(), C
     }
 }
 
-/// Opens the judge. A name that was typed comes first, then the project's, then the suite's, then `auto`; the votes and the
-/// context are those that were typed.
+/// Opens the judge. A name that was typed comes first, then the project's, then the suite's, then `auto`; votes, context
+/// and time limit are those that were typed.
 pub(crate) fn open(
     session: &Session,
     typed: Option<&str>,
     of_suite: Option<&str>,
-    (votes, context): (Option<u32>, Option<u32>),
+    (votes, context, budget): (Option<u32>, Option<u32>, &BudgetArgs),
 ) -> Result<Judge, CommandError> {
     let settings = &session.settings;
     if is_unwanted(session, typed, of_suite) {
@@ -44,12 +45,13 @@ pub(crate) fn open(
         return Err(CommandError::usage(message.to_owned(), "name one with --judge MODEL"));
     }
     let name = settings.judge(typed).or_else(|| of_suite.map(model_name));
-    let model = session.model(name.as_deref())?;
+    let model = session.model(name.as_deref(), budget)?;
     let templates = project::templates(session.folder())?;
     let judge = Judge::new(model).or_bug()?;
     let votes = NonZeroU32::new(settings.judge_votes(votes)).unwrap_or(NonZeroU32::MIN);
     let judge = judge.with_context(settings.judge_context(context));
-    Ok(Judge { votes, templates, ..judge })
+    let timeout = settings.judge_timeout(budget);
+    Ok(Judge { votes, templates, timeout, ..judge })
 }
 
 /// Refuses a judge that nobody has measured on this suite, before anything is paid.

@@ -18,7 +18,7 @@ use skillgauge_run::preflight;
 use skillgauge_run::process::Guard;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::TapeArgs;
+use crate::args::{BudgetArgs, TapeArgs};
 use crate::error::{CommandError, Explain as _};
 use crate::settings::ProjectSettings;
 use crate::{ExitCode, Printer, progress, project};
@@ -134,11 +134,17 @@ impl Session {
         }
     }
 
-    /// The model of that name, behind the cassette; `auto` if there is no name.
-    pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, CommandError> {
+    /// The model of that name, behind the cassette and with its time limit; `auto` if there is no name.
+    pub(crate) fn model(
+        &self,
+        name: Option<&str>,
+        budget: &BudgetArgs,
+    ) -> Result<Arc<dyn Model>, CommandError> {
         let name = model_of(name.unwrap_or("auto"))?;
         self.reach_model(&name)?;
-        model::open(&name, &self.access(), &self.cassette).map_err(|error| {
+        let limit = self.settings.judge_timeout(budget);
+        let opened = model::open(&name, &self.access(), &self.cassette);
+        opened.map(|model| model::limited(model, limit)).map_err(|error| {
             let is_command =
                 matches!(name, ModelName::Of { provider: ProviderKind::Command, .. });
             let hint = if is_command {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use skillgauge_run::model::Price;
+use skillgauge_run::model::{ANSWER_LIMIT, Price};
 
 use crate::args::{AgentArgs, BudgetArgs, JudgeGateArg, TapeArgs, duration};
 
@@ -25,6 +25,7 @@ pub(crate) struct ProjectSettings {
     judge_votes: Option<u32>,
     judge_gate: Option<JudgeGateArg>,
     judge_context: Option<u32>,
+    judge_timeout: Option<Time>,
     improver: Option<String>,
     runs: Option<u64>,
     seed: Option<u64>,
@@ -143,6 +144,12 @@ impl ProjectSettings {
     /// How many tokens the judge takes in all, if anybody says.
     pub(crate) fn judge_context(&self, typed: Option<u32>) -> Option<u32> {
         typed.or(self.judge_context)
+    }
+
+    /// The longest that a judge or another model may take for an answer.
+    pub(crate) fn judge_timeout(&self, args: &BudgetArgs) -> Duration {
+        let typed = args.judge_timeout.or_else(|| self.judge_timeout.map(|time| time.0));
+        typed.unwrap_or(ANSWER_LIMIT)
     }
 
     pub(crate) fn improver(&self, typed: Option<&str>) -> Option<String> {

@@ -120,6 +120,7 @@ fn is_turned_away(error: &ModelError) -> bool {
         | E::Cassette { .. } => true,
         E::Server { .. }
         | E::Timeout { .. }
+        | E::Slow { .. }
         | E::Malformed { .. }
         | E::Cut { .. }
         | E::TooLarge { .. }

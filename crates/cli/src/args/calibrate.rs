@@ -23,7 +23,8 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "FILE")]
     pub labels: Vec<PathBuf>,
 
-    /// Write so many verdicts at random for a person to decide, without what the judge said, and measure nothing
+    /// Write so many verdicts at random for a person to decide, without what the judge said and which runs had the skill, and
+    /// measure nothing; needs --out, beside which the material is written
     #[arg(long, value_name = "N", conflicts_with = "labels", value_parser = clap::value_parser!(u32).range(1..))]
     pub sample: Option<u32>,
 

@@ -36,6 +36,9 @@ pub struct BudgetArgs {
     /// Stop after so many calls of agents and models; what was measured is kept, and a resume counts from 0
     #[arg(long, value_name = "N", help_heading = "Budget")]
     pub max_calls: Option<u64>,
+    /// The longest that a judge, comparator, analyst or improver may take for an answer: `90`, `90s`, `5m` [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Budget")]
+    pub judge_timeout: Option<Duration>,
 }
 
 /// Record and replay.

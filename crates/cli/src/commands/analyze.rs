@@ -12,7 +12,7 @@ use skillgauge_format::write;
 use skillgauge_run::analyze::{Analyst, analyze};
 use skillgauge_run::budget::Budget;
 
-use super::{Outcome, compare, snapshot};
+use super::{Outcome, snapshot};
 use crate::args::{AnalyzeArgs, PlainFormat};
 use crate::error::{CommandError, Explain as _};
 use crate::keep::{self, PROGRAM};
@@ -87,8 +87,9 @@ fn make(
     let session = Session::open(&args.tape)?;
     let settings = &session.settings;
     let analyst = Analyst {
-        model: session.model(settings.improver(args.improver.as_deref()).as_deref())?,
-        timeout: compare::TIMEOUT,
+        model: session
+            .model(settings.improver(args.improver.as_deref()).as_deref(), &args.budget)?,
+        timeout: settings.judge_timeout(&args.budget),
     };
     let budget = Budget::new(settings.max_calls(&args.budget), settings.max_cost(&args.budget));
     printer

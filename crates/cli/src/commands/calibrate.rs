@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use skillgauge_core::calibration::{
-    self, Calibrated, FEWEST_LABELS, Label, calibrate, of_feedback, of_file, sample,
+    self, Calibrated, Drawn, FEWEST_LABELS, Label, calibrate, of_feedback, of_file, sample,
 };
 use skillgauge_core::iteration::Iteration;
 use skillgauge_core::text::{self, plural};
+use skillgauge_core::workspace::RunDir;
 use skillgauge_format::evals::{Calibration, Calibrations, Estimate, Feedback, JudgeLabels};
 use skillgauge_format::json::Number;
 use skillgauge_format::{read, write};
+use skillgauge_run::grade::{GradeTask, Instead, find_runs, material_for_people};
 
 use super::Outcome;
 use crate::args::{CalibrateArgs, PlainFormat};
@@ -34,11 +36,8 @@ pub(crate) fn run(args: &CalibrateArgs, printer: &Printer) -> Outcome {
         labels.extend(labelled(path)?);
     }
     let now = skillgauge_run::now();
-    let found = calibrate(&iteration, &labels, Some(&now)).map_err(|error| {
-        let hint = "`skillgauge calibrate --sample 30 --out labels.json` picks verdicts to decide; or decide them on the \
-                    review page of `skillgauge serve`";
-        CommandError::usage(error.to_string(), hint)
-    })?;
+    let found = calibrate(&iteration, &labels, Some(&now))
+        .map_err(|error| CommandError::usage(error.to_string(), error.hint()))?;
     let workspace = fs_err::canonicalize(iteration.folder.join("..")).or_hint("check the path")?;
     let kept = calibration::keep(&workspace, &found.calibrations)
         .or_hint("repair or remove calibration.json, and check the permissions")?;
@@ -67,22 +66,61 @@ pub(crate) fn run(args: &CalibrateArgs, printer: &Printer) -> Outcome {
 }
 
 fn draw(args: &CalibrateArgs, iteration: &Iteration, count: usize, printer: &Printer) -> Outcome {
-    let drawn = sample(iteration, count, args.seed.unwrap_or(SEED));
-    if drawn.labels.is_empty() {
+    let mut drawn = sample(iteration, count, args.seed.unwrap_or(SEED));
+    if drawn.is_empty() {
         return Err(CommandError::usage(
             "no judge has decided anything in this iteration".to_owned(),
             "`skillgauge grade` has its runs graded by a judge",
         ));
     }
-    let drawn_count = drawn.labels.len();
-    let text = write::to_text(&drawn).or_bug()?;
+    let Some(file) = args.output.files.first() else {
+        return Err(CommandError::usage(
+            "--sample needs a file: what there is to look at is written beside it".to_owned(),
+            "add --out labels.json",
+        ));
+    };
+    let folder = file.with_extension("material");
+    write_material(iteration, &mut drawn, &folder, printer)?;
+    let drawn_count = drawn.len();
+    let labels = drawn.into_iter().map(|drawn| drawn.label).collect();
+    let text = write::to_text(&JudgeLabels { labels, ..JudgeLabels::default() }).or_bug()?;
     args.output.write(printer, |_| Ok(text.clone()))?;
     printer.say(&format!(
-        "set `passed` of {} to true or false, then: skillgauge calibrate {} --labels FILE",
+        "set `passed` of {} to true or false; {} shows what the judge saw. Then: skillgauge calibrate {} --labels {}",
         plural(drawn_count, "verdict"),
-        args.iteration.display()
+        folder.display(),
+        args.iteration.display(),
+        file.display()
     ));
     Ok(ExitCode::Success)
+}
+
+/// Writes what there is to look at, a file for each run, as blind as for the judge.
+fn write_material(
+    iteration: &Iteration,
+    drawn: &mut [Drawn],
+    folder: &Path,
+    printer: &Printer,
+) -> Result<(), CommandError> {
+    let root = &iteration.folder;
+    let tasks = find_runs(std::slice::from_ref(root), &Instead::default());
+    let tasks = tasks.unwrap_or_else(|error| {
+        printer.say(&format!("warning: the material may name the skill: {error}"));
+        Vec::new()
+    });
+    fs_err::create_dir_all(folder).or_hint("check the path and the permissions")?;
+    let parent = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    for Drawn { label, folder: run } in drawn {
+        let path = root.join(&*run);
+        let is_it = |task: &&GradeTask| task.run.root() == path;
+        let prompt = label.prompt.as_deref().unwrap_or_default();
+        let text = material_for_people(RunDir::at(&path), tasks.iter().find(is_it), prompt)
+            .or_hint("the files of the run can't be read; choose another iteration")?;
+        let name = format!("{}.md", label.run);
+        fs_err::write(folder.join(&name), text).or_hint("check the permissions")?;
+        label.material = Some(format!("{}/{name}", parent.clone().unwrap_or_default()));
+    }
+    Ok(())
 }
 
 /// What people decided on the review page.

@@ -46,7 +46,8 @@ pub(crate) fn run(args: &TuneArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&args.probe.tape)?;
     let store = open_store(args, &subject.skill.folder)?;
     let history = read_history(store.history_file())?;
-    let improver = session.model(session.settings.improver(args.improver.as_deref()).as_deref())?;
+    let improver = session.settings.improver(args.improver.as_deref());
+    let improver = session.model(improver.as_deref(), &args.probe.budget)?;
     let probes = Probes::new(&args.probe, &session, store.probes_folder());
     probes.check_agent(args.probe.via, std::slice::from_ref(&subject.skill), printer)?;
     let settings = TuneSettings {

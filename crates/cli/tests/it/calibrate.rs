@@ -29,9 +29,8 @@ fn decide(project: &Project, truth: impl Fn(&str, &str) -> bool) {
     for label in labels["labels"].as_array_mut().unwrap() {
         assert_eq!(label["passed"], Value::Null, "a sample is blind");
         let run = label["run"].as_str().unwrap().to_owned();
-        let greeting = project.path().join(ITERATION).join(&run).join("outputs/greeting.txt");
-        let text = fs_err::read_to_string(greeting).unwrap_or_default();
-        label["passed"] = json!(truth(&run, &text));
+        let text = project.read(label["material"].as_str().unwrap());
+        label["passed"] = json!(truth(&run, &String::from_utf8(text).unwrap()));
     }
     project.file(LABELS, labels.to_string());
 }
@@ -91,7 +90,7 @@ fn a_careless_judge_is_measured_and_its_rates_are_corrected() {
 fn a_judge_that_says_anything_is_found_out() {
     let project = sampled(CARELESS);
     // People who see no connection with what the judge says.
-    decide(&project, |run, _| run.contains("run-1"));
+    decide(&project, |run, _| run.as_bytes()[0] % 2 == 0);
     let (code, text, _) = output(&project, &["calibrate", "greeter", "--labels", LABELS]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("could be guessing"), "{text}");
@@ -158,6 +157,56 @@ fn labels_that_are_of_no_use_are_told_and_nothing_is_lost() {
     let (code, _, told) = with(json!({"labels": [label(json!(true))]}));
     assert_ne!(code, Some(0), "{told}");
     assert_eq!(project.read("greeter-workspace/calibration.json"), b"{");
+}
+
+#[test]
+fn a_sample_tells_what_to_look_at_and_not_the_arm() {
+    let project = sampled(CARELESS);
+    let text = String::from_utf8(project.read(LABELS)).unwrap();
+    let labels = json(&project, LABELS)["labels"].as_array().unwrap().clone();
+    assert_eq!(labels.len(), 24);
+    let mut ids: Vec<&str> = Vec::new();
+    for label in &labels {
+        ids.push(label["run"].as_str().unwrap());
+        assert!(label["prompt"].as_str().unwrap().starts_with("Greet"), "{label}");
+        let file = label["material"].as_str().unwrap();
+        let material = String::from_utf8(project.read(file)).unwrap();
+        assert!(material.contains("# What the agent produced"), "{material}");
+        for told in ["with_skill", "without_skill", "greeter"] {
+            assert!(!material.contains(told) && !file.contains(told), "{told}: {material}");
+        }
+    }
+    assert!(!text.contains("_skill") && !text.contains("run-"), "{text}");
+    assert!(ids.is_sorted(), "the order tells nothing");
+    let refused = output(&project, &["calibrate", "greeter", "--sample", "3"]);
+    assert_eq!(refused.0, Some(2), "{}", refused.2);
+    assert!(refused.2.contains("--out labels.json"), "{}", refused.2);
+}
+
+#[test]
+fn labels_add_up_and_contradicting_ones_are_refused() {
+    let project = sampled(CARELESS);
+    decide(&project, |_, text| text.contains("Hello, reader"));
+    let all = json(&project, LABELS)["labels"].as_array().unwrap().clone();
+    let with = |labels: &[Value]| {
+        project.file(LABELS, json!({"labels": labels}).to_string());
+        output(&project, &["calibrate", "greeter", "--labels", LABELS])
+    };
+    let kept = || json(&project, "greeter-workspace/calibration.json")["calibrations"][0].clone();
+    assert_eq!(with(&all[..14]).0, Some(3));
+    let (code, text, told) = with(&all[10..]);
+    assert_eq!(code, Some(0), "{text}{told}");
+    assert_eq!(kept()["labels"], 24, "10 + 14, of which 4 were there");
+    let whole = kept();
+    // Fewer labels take none away.
+    assert_eq!(with(&all[..1]).0, Some(0));
+    assert_eq!((&kept()["labels"], &kept()["kappa"]), (&json!(24), &whole["kappa"]));
+    let mut other = all[0].clone();
+    other["passed"] = json!(!other["passed"].as_bool().unwrap());
+    let (code, _, told) = with(&[other]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("calibration.json"), "{told}");
+    assert_eq!(kept()["labels"], 24);
 }
 
 #[test]

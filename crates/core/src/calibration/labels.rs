@@ -6,7 +6,7 @@ use std::fmt;
 use skillgauge_format::evals::{Feedback, JudgeLabels, MeasuredJudge};
 use skillgauge_format::part::GradedExpectation;
 
-use super::{is_judged, judged};
+use super::{is_judged, judged, neutral_id};
 use crate::iteration::{Iteration, Run};
 use crate::text::shorten;
 
@@ -29,10 +29,47 @@ pub enum LabelError {
         "the labels contradict each other: {run}, `{expectation}` is passed in {passed_in} and failed in {failed_in}"
     )]
     Contradiction { run: String, expectation: String, passed_in: String, failed_in: String },
+    #[error(
+        "{run}, `{expectation}` is {now} in {source_file}, and was {before} in labels that are kept in calibration.json"
+    )]
+    Changed {
+        run: String,
+        expectation: String,
+        before: &'static str,
+        now: &'static str,
+        source_file: String,
+    },
     #[error("there are no labels: nobody has decided about an expectation yet")]
     None,
     #[error("none of the {labels} labels is about a verdict of a judge: {first}")]
     AllUnused { labels: usize, first: String },
+}
+
+impl LabelError {
+    /// A label that was kept said something else.
+    pub(super) fn changed(label: &Label, before: bool) -> Self {
+        let word = |passed: bool| if passed { "passed" } else { "failed" };
+        Self::Changed {
+            run: label.run.clone(),
+            expectation: shorten(&label.expectation, 80),
+            before: word(before),
+            now: word(label.passed),
+            source_file: label.source.clone(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Changed { .. } => {
+                "correct the label; or, if the earlier one was wrong, remove this judge's entry from calibration.json and give all labels again"
+            }
+            Self::Contradiction { .. } => "keep one of the two",
+            Self::None | Self::AllUnused { .. } => {
+                "`skillgauge calibrate --sample 30 --out labels.json` picks verdicts to decide; or decide them on the review page of `skillgauge serve`"
+            }
+        }
+    }
 }
 
 /// A label that nothing was compared with, and why.
@@ -93,12 +130,18 @@ pub fn of_file(file: &JudgeLabels, source: &str) -> Vec<Label> {
 }
 
 /// A verdict of a judge with what a person decided.
-pub(super) type Pair<'i> = (MeasuredJudge, bool, &'i GradedExpectation);
+#[derive(Clone, Debug)]
+pub(super) struct Pair<'i> {
+    pub(super) judge: MeasuredJudge,
+    pub(super) label: &'i Label,
+    pub(super) run: &'i Run,
+    pub(super) verdict: &'i GradedExpectation,
+}
 
 /// Puts each label beside the verdict that it is about.
 pub(super) fn pair<'i>(
     iteration: &'i Iteration,
-    labels: &[Label],
+    labels: &'i [Label],
 ) -> Result<(Vec<Pair<'i>>, Vec<Unused>), LabelError> {
     if labels.is_empty() {
         return Err(LabelError::None);
@@ -107,8 +150,9 @@ pub(super) fn pair<'i>(
     for run in iteration.runs() {
         runs.insert(plain(&run.id), run);
         runs.insert(plain(&run.folder), run);
+        runs.insert(neutral_id(iteration, run), run);
     }
-    let mut found: BTreeMap<(usize, usize), (&Label, Pair<'i>)> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize), Pair<'i>> = BTreeMap::new();
     let mut unused = Vec::new();
     for label in labels {
         let (place, pair) = match verdict_of(&runs, label) {
@@ -119,8 +163,8 @@ pub(super) fn pair<'i>(
             }
         };
         match found.get(&place) {
-            Some((other, (_, passed, _))) if *passed != label.passed => {
-                let [passed, failed] = if *passed { [other, &label] } else { [&label, other] };
+            Some(Pair { label: other, .. }) if other.passed != label.passed => {
+                let [passed, failed] = if other.passed { [*other, label] } else { [label, *other] };
                 return Err(LabelError::Contradiction {
                     run: label.run.clone(),
                     expectation: shorten(&label.expectation, 80),
@@ -129,7 +173,7 @@ pub(super) fn pair<'i>(
                 });
             }
             _ => {
-                found.insert(place, (label, pair));
+                found.insert(place, pair);
             }
         }
     }
@@ -137,13 +181,13 @@ pub(super) fn pair<'i>(
         let first = unused.first().map(ToString::to_string).unwrap_or_default();
         return Err(LabelError::AllUnused { labels: labels.len(), first });
     }
-    Ok((found.into_values().map(|(_, pair)| pair).collect(), unused))
+    Ok((found.into_values().collect(), unused))
 }
 
 /// The verdict that a label is about, with a place that is the same for every label about it.
 fn verdict_of<'i>(
     runs: &BTreeMap<String, &'i Run>,
-    label: &Label,
+    label: &'i Label,
 ) -> Result<((usize, usize), Pair<'i>), Why> {
     let run: &'i Run = runs.get(&plain(&label.run)).ok_or(Why::NoRun)?;
     let wanted = label.expectation.trim();
@@ -160,7 +204,7 @@ fn verdict_of<'i>(
     }
     let judge = run.judged_by.clone().ok_or(Why::NoJudge)?;
     let address = std::ptr::from_ref(run) as usize;
-    Ok(((address, place), (judge, label.passed, verdict)))
+    Ok(((address, place), Pair { judge, label, run, verdict }))
 }
 
 /// `eval-1/with_skill/run-1` and `eval-1-with_skill-run-1` are one run.
@@ -168,7 +212,11 @@ fn plain(run: &str) -> String {
     run.trim().trim_matches('/').replace(['/', '\\'], "-")
 }
 
-/// What is left for people to decide: every verdict of a judge, with its run.
-pub(super) fn to_label(iteration: &Iteration) -> Vec<(&Run, &GradedExpectation)> {
-    iteration.runs().flat_map(|run| judged(run).map(move |verdict| (run, verdict))).collect()
+/// What is left for people to decide: every verdict of a judge, with its run and what the agent was asked.
+pub(super) fn to_label(iteration: &Iteration) -> Vec<(Option<&str>, &Run, &GradedExpectation)> {
+    let runs = iteration
+        .cases
+        .iter()
+        .flat_map(|case| case.runs.iter().map(|run| (case.prompt.as_deref(), run)));
+    runs.flat_map(|(prompt, run)| judged(run).map(move |verdict| (prompt, run, verdict))).collect()
 }

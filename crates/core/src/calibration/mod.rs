@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A calibration is bound to the judge (model, votes, digest of its prompt) and to the suite: another prompt is another judge,
-//! and how well expectations can be judged depends on the expectations.
+//! and how well expectations can be judged depends on the expectations. Labels of the same judge and suite add up.
 
 mod correct;
 mod gate;
@@ -16,7 +16,9 @@ mod sample;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use skillgauge_format::evals::{Calibration, Calibrations, Estimate, MeasuredJudge};
+use skillgauge_format::evals::{
+    Calibration, Calibrations, Estimate, LabelledVerdict, MeasuredJudge,
+};
 use skillgauge_format::part::{GradedExpectation, Timestamp};
 use skillgauge_format::write::{WriteError, round_rate, to_text};
 use skillgauge_format::{Extra, ReadError, read};
@@ -28,8 +30,9 @@ use crate::workspace::{WorkspaceError, write_atomically};
 
 pub(crate) use correct::correct;
 pub use gate::{GateRefusal, check_gate, check_iteration};
+use labels::Pair;
 pub use labels::{Label, LabelError, Unused, of_feedback, of_file};
-pub use sample::sample;
+pub use sample::{Drawn, sample};
 
 /// The seed of everything that is drawn here: the same labels give the same digits.
 const SEED: u64 = 42;
@@ -61,22 +64,42 @@ pub enum CalibrationError {
     Unwritable(#[from] WorkspaceError),
 }
 
-/// Compares labels with what the judge decided about the same expectations of the same runs.
+/// Compares labels with what the judge decided about the same expectations of the same runs, and adds them to those that the
+/// workspace has of this judge and suite.
 pub fn calibrate(
     iteration: &Iteration,
     labels: &[Label],
     timestamp: Option<&Timestamp>,
 ) -> Result<Calibrated, LabelError> {
     let (pairs, unused) = labels::pair(iteration, labels)?;
-    let mut by_judge: BTreeMap<MeasuredJudge, Vec<(bool, &GradedExpectation)>> = BTreeMap::new();
-    for (judge, passed, verdict) in pairs {
-        by_judge.entry(judge).or_default().push((passed, verdict));
-    }
     let suite_digest = suite_digest(iteration);
-    let of = |(judge, pairs): (MeasuredJudge, Vec<(bool, &GradedExpectation)>)| {
-        let found = Accuracy::of(pairs.iter().map(|(passed, verdict)| (*passed, verdict.passed)));
-        let voided =
-            pairs.iter().filter(|(passed, verdict)| *passed && verdict.voided == Some(true));
+    let mut by_judge: BTreeMap<MeasuredJudge, BTreeMap<String, LabelledVerdict>> = BTreeMap::new();
+    for Pair { judge, label, run, verdict } in pairs {
+        let known = || {
+            let is_same =
+                |old: &&Calibration| old.judge == judge && old.suite_digest == suite_digest;
+            let old = iteration.calibrations.iter().find(is_same);
+            let verdicts = old.into_iter().flat_map(|old| old.verdicts.iter().cloned());
+            verdicts.map(|verdict| (verdict.id.clone(), verdict)).collect()
+        };
+        let all = by_judge.entry(judge.clone()).or_insert_with(known);
+        let id = verdict_id(iteration, run, &verdict.text);
+        if let Some(old) = all.get(&id).filter(|old| old.passed != label.passed) {
+            return Err(LabelError::changed(label, old.passed));
+        }
+        let labelled = LabelledVerdict {
+            id: id.clone(),
+            passed: label.passed,
+            judged: verdict.passed,
+            voided: verdict.voided == Some(true),
+            extra: Extra::new(),
+        };
+        all.insert(id, labelled);
+    }
+    let of = |(judge, verdicts): (MeasuredJudge, BTreeMap<String, LabelledVerdict>)| {
+        let verdicts: Vec<LabelledVerdict> = verdicts.into_values().collect();
+        let found = Accuracy::of(verdicts.iter().map(|one| (one.passed, one.judged)));
+        let voided = verdicts.iter().filter(|one| one.passed && one.voided);
         let count = |number: usize| number as u64;
         Calibration {
             judge,
@@ -93,10 +116,29 @@ pub fn calibrate(
             sensitivity: found.sensitivity().map(estimate),
             specificity: found.specificity().map(estimate),
             can_tell: found.can_tell(SEED),
+            verdicts,
             extra: Extra::new(),
         }
     };
     Ok(Calibrated { calibrations: by_judge.into_iter().map(of).collect(), unused })
+}
+
+/// How many digits tell runs, or verdicts, apart.
+const ID_DIGITS: usize = 16;
+
+/// What a run is called where nobody should see its configuration.
+fn neutral_id(iteration: &Iteration, run: &Run) -> String {
+    let folder = || iteration.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let of = match &iteration.record {
+        Some(record) => format!("{}\0{}", record.key, record.started),
+        None => folder().unwrap_or_default(),
+    };
+    sha256(format!("{of}\0{}", run.folder))[..ID_DIGITS].to_owned()
+}
+
+fn verdict_id(iteration: &Iteration, run: &Run, expectation: &str) -> String {
+    let run = neutral_id(iteration, run);
+    sha256(format!("{run}\0{}", expectation.trim()))[..ID_DIGITS].to_owned()
 }
 
 /// Where the calibrations of a workspace are.

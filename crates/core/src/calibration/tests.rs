@@ -85,6 +85,25 @@ fn labels_are_put_beside_the_verdicts_that_they_are_about() {
 }
 
 #[test]
+fn labels_of_the_same_judge_and_suite_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = iteration(folder.path(), 5, |_, _, n| n < 3);
+    keep(folder.path(), &calibrate(&first, &labels(5), None).unwrap().calibrations).unwrap();
+    let read = || Iteration::read(&folder.path().join("iteration-1")).unwrap();
+    let more = [
+        label("eval-1/with_skill/run-1", "expectation 0", true),
+        label("eval-1/without_skill/run-2", "expectation 3", false),
+    ];
+    let found = calibrate(&read(), &more, None).unwrap().calibrations;
+    assert_eq!((found[0].labels, found[0].both_fail), (21, 6));
+    assert_eq!(found[0].verdicts.len(), 21);
+    let other = [label("eval-1/with_skill/run-1", "expectation 0", false)];
+    let error = calibrate(&read(), &other, None).unwrap_err();
+    assert!(error.to_string().contains("is failed in labels.json, and was passed"), "{error}");
+    assert!(error.hint().contains("calibration.json"));
+}
+
+#[test]
 fn labels_that_contradict_each_other_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let iteration = iteration(folder.path(), 1, |_, _, n| n < 3);
@@ -184,18 +203,20 @@ fn a_sample_is_blind_repeatable_and_fair() {
     let folder = tempfile::tempdir().unwrap();
     let iteration = iteration(folder.path(), 10, |arm, _, _| arm == "with_skill");
     let drawn = sample(&iteration, 30, 7);
-    assert_eq!(drawn.labels.len(), 30);
+    assert_eq!(drawn.len(), 30);
     assert_eq!(drawn, sample(&iteration, 30, 7));
-    assert!(drawn.labels.iter().all(|label| label.passed.is_none() && label.extra.is_empty()));
-    assert!(drawn.labels.iter().all(|label| label.expectation != "a file"), "no check");
+    let labels = || drawn.iter().map(|drawn| &drawn.label);
+    assert!(labels().all(|label| label.passed.is_none() && label.extra.is_empty()));
+    assert!(labels().all(|label| !label.run.contains("skill")), "nor the arm");
+    assert!(labels().all(|label| label.expectation != "a file"), "no check");
     let mut with = 0;
     for seed in 0..40 {
-        let labels = sample(&iteration, 30, seed).labels;
-        with += labels.iter().filter(|label| label.run.contains("with_skill")).count();
+        let labels = sample(&iteration, 30, seed);
+        with += labels.iter().filter(|label| label.folder.contains("with_skill")).count();
     }
     // Half of 1,200, give or take four standard deviations.
     assert!((530..=670).contains(&with), "{with}");
-    assert_eq!(sample(&iteration, 10_000, 7).labels.len(), 10 * 2 * 2 * 4);
+    assert_eq!(sample(&iteration, 10_000, 7).len(), 10 * 2 * 2 * 4);
 }
 
 /// Half of the runs were graded again by somebody else.

@@ -7,6 +7,7 @@ use skillgauge_format::cases::Label;
 
 use super::shown::Shown;
 use super::{Question, QuestionError};
+use crate::judge::answer::Wanted;
 use crate::judge::material::{Fence, FenceKey};
 use crate::judge::template::{Rendered, Template, TemplateKind};
 
@@ -55,7 +56,7 @@ pub fn question(
         results: vec![shown(first), shown(first.other())],
     };
     let Rendered { system, user } = template.render(&context)?;
-    let wanted = DIMENSIONS.map(str::to_owned).to_vec();
+    let wanted = DIMENSIONS.map(|id| Wanted::new(id.to_owned(), "")).to_vec();
     let drawn = fence.boundary().to_owned();
     let drawn = results.iter().filter_map(|result| result.mark.clone()).chain([drawn]).collect();
     Ok(Question {

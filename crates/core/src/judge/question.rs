@@ -27,10 +27,16 @@ pub struct Question {
     pub schema: AnswerSchema,
     /// The template that it was made with.
     pub template: GraderTemplate,
-    /// The ids of what is to be judged: the length of the answer follows from them.
-    pub wanted: Vec<String>,
+    /// What is to be judged: the length of the answer follows from it.
+    pub wanted: Vec<Wanted>,
     /// The numbers in it that are drawn: a recording must not know them.
     pub drawn: Vec<String>,
+}
+
+impl Question {
+    pub fn ids(&self) -> Vec<String> {
+        self.wanted.iter().map(|one| one.id.clone()).collect()
+    }
 }
 
 /// What is asked about.
@@ -270,7 +276,7 @@ fn is_wanted(wanted: &[Wanted], id: &str) -> bool {
 }
 
 fn has_absence(wanted: &[Wanted]) -> bool {
-    wanted.iter().any(|one| one.absence == Absence::Wanted)
+    wanted.iter().any(|one| one.absence != Absence::None)
 }
 
 fn shown<'e>(id: String, statement: &'e Statement, blind: &Blind) -> ShownExpectation<'e> {
@@ -284,7 +290,6 @@ fn finish(
     schema: AnswerSchema,
     wanted: Vec<Wanted>,
 ) -> Result<Question, QuestionError> {
-    let wanted = wanted.into_iter().map(|one| one.id).collect();
     let Rendered { system, user } = template.render(context)?;
     let drawn = material.marks().chain([context.boundary]).map(str::to_owned).collect();
     Ok(Question { system, user, schema, template: template.record().clone(), wanted, drawn })

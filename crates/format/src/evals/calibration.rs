@@ -23,7 +23,8 @@ pub struct JudgeLabels {
 /// What a person decided about one expectation of one run.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct JudgeLabel {
-    /// The folder of the run below the iteration, such as `eval-1/with_skill/run-1`, or its id in feedback.json.
+    /// The run: its id in a sample, which does not tell the configuration; its folder below the iteration, such as
+    /// `eval-1/with_skill/run-1`; or its id in feedback.json.
     #[schemars(regex(pattern = crate::check::NOT_BLANK))]
     pub run: String,
     /// The expectation: its text, or its id in the suite.
@@ -34,6 +35,12 @@ pub struct JudgeLabel {
     /// A word on why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// In a sample: what the agent was asked to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// In a sample: a file with what the agent did and produced, as the judge sees it, beside this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -137,6 +144,26 @@ pub struct Calibration {
     pub specificity: Option<Estimate>,
     /// Whether the labels show that the judge knows more than a coin.
     pub can_tell: bool,
+    /// Every label that it rests on: later ones are added to these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<LabelledVerdict>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What a person and the judge decided about one expectation of one run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+pub struct LabelledVerdict {
+    /// A digest of iteration, run and expectation.
+    pub id: String,
+    /// Whether the person passes it.
+    pub passed: bool,
+    /// Whether the judge passes it.
+    pub judged: bool,
+    /// Whether a pass of the judge was voided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub voided: bool,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

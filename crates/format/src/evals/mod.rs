@@ -20,7 +20,7 @@ mod verdict;
 pub use benchmark::{Benchmark, BenchmarkMetadata, BenchmarkRun, RunResult};
 pub use calibration::{
     Calibration, CalibrationFormat, Calibrations, CorrectedRate, CorrectedRates, JudgeLabel,
-    JudgeLabels, MeasuredJudge,
+    JudgeLabels, LabelledVerdict, MeasuredJudge,
 };
 pub use check_type::{CHECK_TYPES, CheckType, CheckTypeInfo, Operator, Presence};
 pub use feedback::{Feedback, Review, ReviewFeedback, ReviewMark, ReviewVerdict};

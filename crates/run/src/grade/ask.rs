@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use skillgauge_core::judge::answer::Answer;
-use skillgauge_core::judge::grading::Votes;
+use skillgauge_core::judge::grading::{Votes, unsearched};
 use skillgauge_core::judge::material::Material;
 use skillgauge_core::judge::question::{Asked, Question};
 use skillgauge_format::json::Number;
@@ -88,7 +88,7 @@ pub(super) async fn ask<A: Answer>(
             }
             Said::TooLong | Said::Nothing => {}
             Said::Text(text) => {
-                let mut answer = A::read(&text, &question.wanted);
+                let mut answer = A::read(&text, &question.ids(), &material.corpus);
                 asked.complete(judge, subject, material, question, &mut answer, cancel).await;
                 if asked.is_cancelled {
                     break;
@@ -124,7 +124,8 @@ fn request(judge: &Judge, question: &Question) -> Request {
 }
 
 impl<A: Answer> Ballot<A> {
-    /// Asks once more about what an answer left open; whatever comes of it, the answer is what it then is.
+    /// Asks once more about what an answer left open, or passed without the search that alone proves it; whatever comes of it,
+    /// the answer is what it then is.
     async fn complete(
         &mut self,
         judge: &Judge,
@@ -134,7 +135,8 @@ impl<A: Answer> Ballot<A> {
         answer: &mut A,
         cancel: &CancellationToken,
     ) {
-        let missing = answer.missing(&question.wanted);
+        let mut missing = answer.missing(&question.ids());
+        missing.extend(unsearched(answer, &question.wanted, &material.corpus));
         if missing.is_empty() {
             return;
         }
@@ -142,7 +144,7 @@ impl<A: Answer> Ballot<A> {
         let Ok(again) = (subject.question)(material, Asked::Missing(&missing)) else { return };
         let before = self.votes.failures.len();
         if let Said::Text(text) = self.put(judge, &again, cancel).await {
-            answer.complete(A::read(&text, &again.wanted));
+            answer.complete(A::read(&text, &again.ids(), &material.corpus));
         }
         // The vote has an answer, if one with gaps.
         self.votes.failures.truncate(before);

@@ -104,6 +104,21 @@ pub struct GradeTask {
     pub subject: Arc<Subject>,
 }
 
+impl GradeTask {
+    /// The run as a grading needs it.
+    pub(super) fn input<'r>(&'r self, stored: &'r StoredRun, case: Case<'r>) -> GradeInput<'r> {
+        let (skill_dir, version) = self.subject.graded_skill(&self.id.configuration);
+        GradeInput {
+            skill_dir,
+            other_skill: self.subject.other_skill(&self.id.configuration),
+            version,
+            run_number: u64::from(self.id.number),
+            skill_name: self.subject.skill_name(),
+            ..stored.input(&self.subject.suite, case)
+        }
+    }
+}
+
 /// Why a stored run was not graded.
 #[derive(Debug, thiserror::Error)]
 pub enum NotGraded {
@@ -183,15 +198,9 @@ impl Evaluator {
         if !subject.checks.is_empty() {
             stored.structural = structural;
         }
-        let (skill_dir, version) = subject.graded_skill(&id.configuration);
-        let base = stored.input(&subject.suite, case);
+        let base = task.input(&stored, case);
         let model = record.as_ref().and_then(|record| record.model.as_deref());
         let input = GradeInput {
-            skill_dir,
-            other_skill: subject.other_skill(&id.configuration),
-            version,
-            run_number: u64::from(id.number),
-            skill_name: subject.skill_name(),
             executor_model: model.or(subject.model.as_deref()).or(base.executor_model),
             ..base
         };

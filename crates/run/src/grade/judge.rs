@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ballot, ask};
 use crate::ask_once::fence_key;
-use crate::model::Model;
+use crate::model::{ANSWER_LIMIT, Model};
 
 #[derive(Clone, Debug)]
 pub struct Judge {
@@ -59,7 +59,7 @@ impl Judge {
             votes: NonZeroU32::MIN,
             templates: Templates::built_in()?,
             key: fence_key(),
-            timeout: Duration::from_mins(5),
+            timeout: ANSWER_LIMIT,
             context: Arc::default(),
         })
     }

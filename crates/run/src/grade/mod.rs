@@ -247,6 +247,36 @@ fn blind(input: &GradeInput<'_>) -> Blind {
     Blind::of_run(input.run.root(), input.skill_dir).hiding(mask)
 }
 
+/// What the judge sees of a run, for a person who judges the same: as blind, and within the same bounds. Without a task nobody
+/// knows the skill's name. Blocks.
+pub fn material_for_people(
+    run: RunDir,
+    task: Option<&GradeTask>,
+    prompt: &str,
+) -> Result<String, StoredRunError> {
+    let stored = StoredRun::read(run)?;
+    let of_task = task.and_then(|task| Some((task, task.subject.case(&task.id.case)?)));
+    let blind = match of_task {
+        Some((task, case)) => blind(&task.input(&stored, case)),
+        None => Blind::of_run(stored.dir.root(), None),
+    };
+    let outputs = stored.dir.outputs();
+    let sources = Sources {
+        transcript: stored.transcript.as_ref(),
+        outputs: Some(&outputs),
+        skill: None,
+        blind: &blind,
+        key: crate::ask_once::fence_key(),
+    };
+    let Material { transcript, outputs, .. } = Material::gather(&sources, &Budget::default());
+    let outputs = outputs.map(|digest| digest.text).unwrap_or_default();
+    Ok(format!(
+        "# Task\n\n{}\n\n# What the agent did\n\n{}\n\n# What the agent produced\n\n{outputs}",
+        blind.apply(prompt),
+        transcript.text
+    ))
+}
+
 /// What the judge sees. Only bounded amounts are read, so this may happen between two waits.
 fn material(
     input: &GradeInput<'_>,

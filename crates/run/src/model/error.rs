@@ -73,6 +73,12 @@ pub enum ModelError {
         /// How long it was given.
         limit_ms: u64,
     },
+    /// A judge, comparator, analyst or improver did not answer in its time.
+    #[error(
+        "no answer within {} s; --judge-timeout allows more time",
+        std::time::Duration::from_millis(*limit_ms).as_secs_f64()
+    )]
+    Slow { limit_ms: u64 },
     /// There is no connection, or it broke before anything came.
     #[error("no connection: {detail}")]
     Connection { detail: String },
@@ -157,6 +163,8 @@ pub enum Phase {
     FirstByte,
     /// From the start to the last byte.
     Total,
+    /// From the start of a program to its end.
+    Program,
 }
 
 impl fmt::Display for Phase {
@@ -165,6 +173,7 @@ impl fmt::Display for Phase {
             Self::Connect => "connecting",
             Self::FirstByte => "the first byte",
             Self::Total => "the answer",
+            Self::Program => "the program",
         })
     }
 }
@@ -209,7 +218,7 @@ impl ModelError {
             Self::Timeout { phase: Phase::Connect, .. }
             | Self::Connection { .. }
             | Self::Cut { .. } => Reason::Connection,
-            Self::Timeout { .. } => Reason::Timeout,
+            Self::Timeout { .. } | Self::Slow { .. } => Reason::Timeout,
             Self::Malformed { .. } => Reason::BadResponse,
             Self::Program { chance: Chance::MayPass, .. } => Reason::Crashed,
             Self::Program { chance: Chance::Final, .. }
@@ -232,6 +241,11 @@ impl ModelError {
         };
         let problem = Problem::new(reason);
         Some(self.retry_after().map_or(problem, |delay| problem.retry_after(delay)))
+    }
+
+    /// Whether the same attempt may come to something. A program that hung will hang again, for as long.
+    pub(super) fn is_worth_another_attempt(&self) -> bool {
+        !matches!(self, Self::Timeout { phase: Phase::Program, .. })
     }
 
     /// Whether every other question will meet the same end, so that asking only costs: nobody is there who would answer.

@@ -21,6 +21,7 @@ mod ask;
 pub mod auto;
 mod error;
 mod http;
+mod limited;
 mod name;
 mod paced;
 mod price;
@@ -37,6 +38,7 @@ use std::pin::Pin;
 
 pub use error::{Chance, Failure, ModelError, Phase};
 pub use http::{ProxySettings, Timeouts};
+pub use limited::{ANSWER_LIMIT, limited};
 pub use name::{DEFAULT, ModelName, ModelNameError, ProviderKind};
 pub use paced::{Pace, paced};
 pub use price::{PRICES_AS_OF, Price, price_of};

@@ -8,7 +8,6 @@ mod fill;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 use skillgauge_core::comparison::{
@@ -27,9 +26,6 @@ use crate::session::Session;
 use crate::{ExitCode, Printer, keep};
 use fill::Fill;
 
-/// How long one attempt may take.
-pub(super) const TIMEOUT: Duration = Duration::from_mins(5);
-
 pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     let store = VersionStore::of(&args.pair.skill)?;
     let versions = keep::two_versions(&store, &args.pair.versions)?;
@@ -40,9 +36,9 @@ pub(crate) fn run(args: &CompareArgs, printer: &Printer) -> Outcome {
     let session = Session::open(&args.tape)?;
     let settings = &session.settings;
     let comparator = Comparator {
-        model: session.model(settings.judge(args.judge.as_deref()).as_deref())?,
+        model: session.model(settings.judge(args.judge.as_deref()).as_deref(), &args.budget)?,
         seed: settings.seed(args.seed),
-        timeout: TIMEOUT,
+        timeout: settings.judge_timeout(&args.budget),
         jobs: usize::try_from(settings.jobs(&args.budget)).unwrap_or(1),
     };
     let budget =

@@ -15,7 +15,7 @@ use skillgauge_run::model::{Model, Pace, paced};
 use tokio_util::sync::CancellationToken;
 
 use super::login;
-use crate::args::{FleetWorkerArgs, TapeArgs};
+use crate::args::{BudgetArgs, FleetWorkerArgs, TapeArgs};
 use crate::commands::Outcome;
 use crate::error::CommandError;
 use crate::session::Session;
@@ -140,7 +140,8 @@ impl OwnJudges {
 impl Judges for OwnJudges {
     fn open(&self, name: &str, votes: u64) -> Result<Judge, String> {
         let text = |error: crate::error::CommandError| error.to_string();
-        let model = self.at_its_pace(self.session.model(Some(name)).map_err(text)?);
+        let model =
+            self.at_its_pace(self.session.model(Some(name), &BudgetArgs::default()).map_err(text)?);
         let templates = project::templates(self.session.folder()).map_err(text)?;
         let votes = u32::try_from(votes).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
         let judge = Judge::new(model).map_err(|error| error.to_string())?;

@@ -28,8 +28,12 @@ pub(super) fn run(
 ) -> Outcome {
     let assertions = read_assertions(assertions)?;
     let transcript = read_transcript(transcript, args.agent.as_deref())?;
-    let judge =
-        judge::open(session, args.judge.as_deref(), None, (args.judge_votes, args.judge_context))?;
+    let judge = judge::open(
+        session,
+        args.judge.as_deref(),
+        None,
+        (args.judge_votes, args.judge_context, &args.budget),
+    )?;
     let work = grade_behaviour(&transcript, &assertions, &judge, &session.cancel);
     let (grading, cautions) = session.block_on(printer, work)?;
     for warning in &cautions {

@@ -97,8 +97,13 @@ fn judge_for(
     let needs = |task: &&GradeTask| task.subject.case(&task.id.case).is_some_and(is_judged);
     let Some(task) = tasks.iter().find(needs) else { return Ok(None) };
     let of_suite = task.subject.suite.config().judge_model;
-    judge::open(session, args.judge.as_deref(), of_suite, (args.judge_votes, args.judge_context))
-        .map(Some)
+    judge::open(
+        session,
+        args.judge.as_deref(),
+        of_suite,
+        (args.judge_votes, args.judge_context, &args.budget),
+    )
+    .map(Some)
 }
 
 /// Keeps others from writing to the workspaces. A folder that is no iteration of ours is in no workspace.

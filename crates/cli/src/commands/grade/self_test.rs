@@ -42,7 +42,7 @@ pub(super) fn run(args: &GradeArgs, session: &Session, printer: &Printer) -> Out
         session,
         args.judge.as_deref(),
         suite.config().judge_model,
-        (args.judge_votes, args.judge_context),
+        (args.judge_votes, args.judge_context, &args.budget),
     )?;
     let name = judge.model.name().to_string();
     let settings = &session.settings;

@@ -4,7 +4,6 @@ use skillgauge_run::analyze::Analyst;
 use skillgauge_run::compare::Comparator;
 
 use crate::args::ImproveArgs;
-use crate::commands::compare::TIMEOUT;
 use crate::commands::run::Target;
 use crate::error::CommandError;
 use crate::judge::model_name;
@@ -28,6 +27,7 @@ impl Models {
         session: &Session,
     ) -> Result<Self, CommandError> {
         let settings = &session.settings;
+        let timeout = settings.judge_timeout(&args.budget);
         let seed = settings.seed(args.seed);
         let of_suite = || target.suite.config().judge_model.map(model_name);
         let judge = settings.judge(args.judge.as_deref()).or_else(of_suite);
@@ -35,10 +35,11 @@ impl Models {
             None
         } else {
             let jobs = usize::try_from(settings.jobs(&args.budget)).unwrap_or(1);
-            let model = session.model(judge.as_deref())?;
-            Some(Comparator { model, seed, timeout: TIMEOUT, jobs })
+            let model = session.model(judge.as_deref(), &args.budget)?;
+            Some(Comparator { model, seed, timeout, jobs })
         };
-        let model = session.model(settings.improver(args.improver.as_deref()).as_deref())?;
-        Ok(Self { comparator, analyst: Analyst { model, timeout: TIMEOUT } })
+        let model =
+            session.model(settings.improver(args.improver.as_deref()).as_deref(), &args.budget)?;
+        Ok(Self { comparator, analyst: Analyst { model, timeout } })
     }
 }

@@ -345,7 +345,12 @@ fn find_judge(
     }
     let named = session.settings.judge(typed).or_else(|| of_suite.map(judge::model_name));
     let named = named.and_then(|name| name.parse::<ModelName>().ok()).map(|name| name.to_string());
-    match judge::open(session, typed, of_suite, (args.judge_votes, args.judge_context)) {
+    match judge::open(
+        session,
+        typed,
+        of_suite,
+        (args.judge_votes, args.judge_context, &args.budget),
+    ) {
         Ok(judge) => {
             let name = judge.model.name().to_string();
             Ok((Some(judge), Some(name)))

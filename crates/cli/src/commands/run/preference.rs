@@ -12,7 +12,6 @@ use skillgauge_run::compare::{Again, Comparator, CompareRequest, compare};
 use skillgauge_run::iteration::IterationResult;
 
 use super::measurement::Measurement;
-use crate::commands::compare::TIMEOUT;
 use crate::error::{CommandError, Explain as _};
 
 impl Measurement<'_> {
@@ -49,7 +48,7 @@ impl Measurement<'_> {
                 // Labels and orders are drawn for each case by itself.
                 let seed = seed_of(self.prepared.record.seed, &case_id);
                 let model = Arc::clone(&judge.model);
-                let comparator = Comparator { model, seed, timeout: TIMEOUT, jobs };
+                let comparator = Comparator { model, seed, timeout: judge.timeout, jobs };
                 let work = compare(request, &comparator, budget, &self.session.cancel);
                 for compared in self.session.block_on(self.printer, work)? {
                     let Err(why) = compared.result else { continue };

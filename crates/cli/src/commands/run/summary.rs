@@ -112,7 +112,8 @@ impl RunSummary<'_> {
     /// How many runs it took; what was spared because the pairs had decided is not wanted.
     fn wanted(&self) -> usize {
         let all = self.ran.plan.runs();
-        let is_wanted = |last: u64| all.iter().filter(move |id| id.number <= last).count();
+        let is_wanted =
+            |last: u64| all.iter().filter(move |id| u64::from(id.number) <= last).count();
         self.ran.result.replicates.map_or(all.len(), is_wanted)
     }
 

@@ -4,10 +4,8 @@ use serde::Deserialize;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
 use super::read::{Said, texts as read_texts};
-use super::{Answer, ById, JudgedStatement, Rest, Wanted};
-use super::{
-    complete, each, fields, object, of_letter, score, statement, text, texts, with_letter,
-};
+use super::{Absent, Answer, ById, Corpus, JudgedStatement, Rest, Wanted};
+use super::{each, fields, object, of_letter, proof, score, statement, text, texts, with_letter};
 
 /// The four dimensions of behaviour.
 pub const DIMENSIONS: [&str; 4] =
@@ -41,8 +39,8 @@ pub struct ScoredNote {
 }
 
 impl Answer for BehaviourAnswer {
-    fn read(text: &str, wanted: &[String]) -> Self {
-        let said = Said::read(text, &["assertions", "dimensions"]);
+    fn read(text: &str, wanted: &[String], material: &Corpus) -> Self {
+        let said = Said::read(text, &["assertions", "dimensions"], material);
         let texts = |field| said.raw(field).map(read_texts).unwrap_or_default();
         let is_dimension = |id: &&String| DIMENSIONS.contains(&id.as_str());
         let dimensions: Vec<String> = wanted.iter().filter(is_dimension).cloned().collect();
@@ -62,8 +60,12 @@ impl Answer for BehaviourAnswer {
     }
 
     fn complete(&mut self, later: Self) {
-        complete(&mut self.assertions, later.assertions);
-        complete(&mut self.dimensions, later.dimensions);
+        self.assertions.extend(later.assertions);
+        self.dimensions.extend(later.dimensions);
+    }
+
+    fn passed(&self, id: &str) -> Option<(&[String], &[Absent])> {
+        proof(self.assertions.get(id)?)
     }
 }
 

@@ -5,8 +5,10 @@ use serde_json::json;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
 use super::read::{Said, verdict};
-use super::{Answer, ById, JudgedClaim, JudgedScore, JudgedVerdict, Rest, Wanted};
-use super::{claims, complete, each, fields, object, of_letter, quotes, scored, text, with_letter};
+use super::{Absent, Answer, ById, Corpus, JudgedClaim, JudgedScore, JudgedVerdict, Rest, Wanted};
+use super::{
+    claims, each, fields, object, of_letter, proof_of_score, quotes, scored, text, with_letter,
+};
 
 /// The conventions of skill writing that a judge decides.
 pub const CONVENTIONS: [&str; 3] =
@@ -46,8 +48,8 @@ pub(in crate::judge) enum SkillShown {
 }
 
 impl Answer for CasesAnswer {
-    fn read(text: &str, wanted: &[String]) -> Self {
-        let said = Said::read(text, &["criteria", "conventions"]);
+    fn read(text: &str, wanted: &[String], material: &Corpus) -> Self {
+        let said = Said::read(text, &["criteria", "conventions"], material);
         let convention = |value: &serde_json::Value| {
             let passed = verdict(value.get("passed")?)? == JudgedVerdict::Pass;
             let details = value.get("details").and_then(serde_json::Value::as_str);
@@ -55,7 +57,12 @@ impl Answer for CasesAnswer {
         };
         Self {
             criteria: said.scores("criteria", &with_letter('C', wanted)),
-            conventions: said.each("conventions", &CONVENTIONS.map(str::to_owned), convention),
+            conventions: said.each(
+                "conventions",
+                &CONVENTIONS.map(str::to_owned),
+                convention,
+                |found| u8::from(found.passed),
+            ),
             claims: claims(&said),
             user_notes_summary: said.field("user_notes_summary").unwrap_or_default(),
             eval_feedback: said.field("eval_feedback").unwrap_or_default(),
@@ -67,7 +74,11 @@ impl Answer for CasesAnswer {
     }
 
     fn complete(&mut self, later: Self) {
-        complete(&mut self.criteria, later.criteria);
+        self.criteria.extend(later.criteria);
+    }
+
+    fn passed(&self, id: &str) -> Option<(&[String], &[Absent])> {
+        proof_of_score(self.criteria.get(id)?)
     }
 }
 

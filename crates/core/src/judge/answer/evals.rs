@@ -5,9 +5,11 @@ use serde_json::json;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
 
 use super::read::Said;
-use super::{Answer, ById, JudgedClaim, JudgedScore, JudgedStatement, Rest, Wanted};
 use super::{
-    claims, complete, each, fields, object, of_letter, quotes, scored, statement, text, texts,
+    Absent, Answer, ById, Corpus, JudgedClaim, JudgedScore, JudgedStatement, Rest, Wanted,
+};
+use super::{
+    claims, each, fields, object, of_letter, proof, quotes, scored, statement, text, texts,
     with_letter,
 };
 
@@ -64,8 +66,8 @@ pub struct SuggestionAnswer {
 }
 
 impl Answer for EvalsAnswer {
-    fn read(text: &str, wanted: &[String]) -> Self {
-        let said = Said::read(text, &["expectations", "rubric"]);
+    fn read(text: &str, wanted: &[String], material: &Corpus) -> Self {
+        let said = Said::read(text, &["expectations", "rubric"], material);
         Self {
             expectations: said.statements("expectations", &with_letter('E', wanted)),
             rubric: said.scores("rubric", &with_letter('D', wanted)),
@@ -82,8 +84,12 @@ impl Answer for EvalsAnswer {
     }
 
     fn complete(&mut self, later: Self) {
-        complete(&mut self.expectations, later.expectations);
-        complete(&mut self.rubric, later.rubric);
+        self.expectations.extend(later.expectations);
+        self.rubric.extend(later.rubric);
+    }
+
+    fn passed(&self, id: &str) -> Option<(&[String], &[Absent])> {
+        proof(self.expectations.get(id)?)
     }
 }
 

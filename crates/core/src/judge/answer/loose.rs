@@ -15,8 +15,8 @@ const MAX_TEXT: usize = 1024 * 1024;
 const MAX_BROKEN: usize = 100;
 const MAX_DEPTH: usize = 64;
 
-/// All objects in a text, in their order; what is inside another object is part of that one.
-pub(super) fn objects(text: &str) -> Vec<Value> {
+/// All objects in a text, in their order, and how they are written; what is inside another object is part of that one.
+pub(super) fn objects(text: &str) -> Vec<(&str, Value)> {
     let text = without_thinking(text.trim());
     let text = &text[..text.floor_char_boundary(MAX_TEXT)];
     let (mut found, mut at, mut broken) = (Vec::new(), 0, 0);
@@ -25,15 +25,15 @@ pub(super) fn objects(text: &str) -> Vec<Value> {
         let mut reader = Reader { text, at: start };
         match reader.value(0) {
             Some(Read::Whole(value) | Read::Cut(value)) => {
-                // A list holds answers only when it is one of objects.
-                match value {
-                    Value::Object(_) => found.push(value),
-                    Value::Array(items) if items.iter().any(Value::is_object) => {
-                        found.push(Value::Array(items));
-                    }
-                    _ => {}
-                }
                 at = reader.at.max(start + 1);
+                // A list holds answers only when it is one of objects.
+                let is_answer = match &value {
+                    Value::Array(items) => items.iter().any(Value::is_object),
+                    other => other.is_object(),
+                };
+                if is_answer {
+                    found.push((text.get(start..at).unwrap_or_default(), value));
+                }
             }
             None => {
                 broken += 1;
@@ -123,7 +123,9 @@ impl<'t> Reader<'t> {
             }
             match self.value(depth + 1) {
                 Some(Read::Whole(value)) => {
-                    fields.insert(key, value);
+                    // What is said twice and differently is not said.
+                    let is_same = fields.get(&key).is_none_or(|said| *said == value);
+                    fields.insert(key, if is_same { value } else { Value::Null });
                 }
                 Some(Read::Cut(value)) => {
                     fields.insert(key, value);
@@ -265,6 +267,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn objects(text: &str) -> Vec<Value> {
+        super::objects(text).into_iter().map(|(_, value)| value).collect()
+    }
 
     #[test]
     fn objects_are_found_wherever_they_stand() {

@@ -17,8 +17,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use skillgauge_format::cases::PASSING_SCORE;
 
-use super::absence::is_about_absence;
+pub use super::absence::Absence;
+use super::material::Corpus;
 
 pub use behaviour::{BehaviourAnswer, DIMENSIONS, ScoredNote};
 pub(in crate::judge) use cases::SkillShown;
@@ -36,14 +38,17 @@ pub enum JudgedVerdict {
 
 /// An answer, as far as it can be read.
 pub trait Answer: Default {
-    /// Reads what is there about the things with these ids.
-    fn read(text: &str, wanted: &[String]) -> Self;
+    /// Reads what is there about the things with these ids. What is copied from the material is not the judge's answer.
+    fn read(text: &str, wanted: &[String], material: &Corpus) -> Self;
 
     /// The ids that nothing is said about.
     fn missing(&self, wanted: &[String]) -> Vec<String>;
 
-    /// Adds what a later answer says about what is missing here.
+    /// Adds what a later answer says, in the place of what is here.
     fn complete(&mut self, later: Self);
+
+    /// The quotes and searches for a thing that it passes; nothing for one that it fails, or says nothing about.
+    fn passed(&self, id: &str) -> Option<(&[String], &[Absent])>;
 }
 
 /// Whether claims, notes and feedback are asked for: with the first question, not with one about what it left open.
@@ -148,7 +153,7 @@ fn score() -> Value {
 /// last the verdict.
 fn judged(absence: Absence, (name, verdict): (&str, Value)) -> Value {
     let mut parts = vec![("reasoning", text("One or two sentences.")), ("quotes", quotes())];
-    if absence == Absence::Wanted {
+    if absence != Absence::None {
         parts.push(("absent", absent()));
     }
     parts.push((name, verdict));
@@ -163,25 +168,27 @@ fn scored(absence: Absence) -> Value {
     judged(absence, ("score", score()))
 }
 
-/// Whether a thing to judge says that something is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::judge) enum Absence {
-    Wanted,
-    Unasked,
-}
-
-/// A thing to judge: its id, and whether it is about absence.
+/// A thing to judge: its id, its text, and whether it says that something is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::judge) struct Wanted {
-    pub(in crate::judge) id: String,
-    pub(in crate::judge) absence: Absence,
+pub struct Wanted {
+    pub id: String,
+    pub text: String,
+    pub absence: Absence,
 }
 
 impl Wanted {
-    pub(in crate::judge) fn new(id: String, text: &str) -> Self {
-        let absence = if is_about_absence(text) { Absence::Wanted } else { Absence::Unasked };
-        Self { id, absence }
+    pub(crate) fn new(id: String, text: &str) -> Self {
+        Self { id, text: text.to_owned(), absence: Absence::of(text) }
     }
+}
+
+fn proof(statement: &JudgedStatement) -> Option<(&[String], &[Absent])> {
+    let is_passed = statement.verdict == JudgedVerdict::Pass;
+    is_passed.then_some((&statement.quotes, &statement.absent))
+}
+
+fn proof_of_score(score: &JudgedScore) -> Option<(&[String], &[Absent])> {
+    (score.score >= PASSING_SCORE).then_some((&score.quotes, &score.absent))
 }
 
 /// The ids of things to judge in a prompt: `E1`, `E2`, ...
@@ -206,13 +213,6 @@ fn with_letter(letter: char, ids: &[String]) -> Vec<String> {
 
 fn of_letter(letter: char, wanted: &[Wanted]) -> Vec<&Wanted> {
     wanted.iter().filter(|one| has_letter(letter, &one.id)).collect()
-}
-
-/// Adds what is not there yet.
-fn complete<T>(found: &mut ById<T>, later: ById<T>) {
-    for (id, value) in later {
-        found.entry(id).or_insert(value);
-    }
 }
 
 /// The claims of the agent, as far as they can be read.

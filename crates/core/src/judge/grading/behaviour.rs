@@ -6,7 +6,7 @@ use skillgauge_format::trigger::{BehaviourGrading, Dimensions, ScoredDimension};
 
 use super::evals::judge_statement;
 use super::vote::Median;
-use super::{NotGraded, Votes};
+use super::{Given, NotGraded, Votes};
 use crate::judge::answer::{BehaviourAnswer, JudgedStatement, ScoredNote, ids};
 use crate::judge::material::Corpus;
 
@@ -20,7 +20,7 @@ pub fn grade_behaviour(
     let first = votes.answers.first().ok_or_else(not_graded)?;
     let mut graded: Vec<GradedExpectation> = Vec::with_capacity(assertions.len());
     for (id, assertion) in ids('A', assertions.len()).zip(assertions) {
-        let given: Vec<&JudgedStatement> = votes.about(|answer| answer.assertions.get(&id));
+        let given: Given<'_, JudgedStatement> = votes.about(|answer| answer.assertions.get(&id));
         let open = || NotGraded::about(&[assertion.text().to_owned()], votes);
         graded.push(judge_statement(assertion, &given, corpus).ok_or_else(open)?);
     }
@@ -47,9 +47,10 @@ pub fn grade_behaviour(
 }
 
 fn dimension(name: &str, votes: &Votes<BehaviourAnswer>) -> Option<ScoredDimension> {
-    let given: Vec<&ScoredNote> = votes.about(|answer| answer.dimensions.get(name));
+    let given: Given<'_, ScoredNote> = votes.about(|answer| answer.dimensions.get(name));
+    let Given { said: given, missing } = given;
     let scores: Vec<u8> = given.iter().map(|note| note.score).collect();
-    let median = Median::of(&scores)?;
+    let median = Median::of(&scores, missing)?;
     Some(ScoredDimension {
         score: median.score,
         notes: given[median.speaker].notes.trim().to_owned(),

@@ -11,7 +11,7 @@ use super::convention::{front_matter, token_efficiency};
 use super::evals::claim;
 use super::evidence::{Scored, Unquoted};
 use super::vote::Majority;
-use super::{NotGraded, Votes};
+use super::{Given, NotGraded, Votes};
 use crate::judge::answer::{CasesAnswer, JudgedConvention, JudgedScore, ids};
 use crate::judge::material::Corpus;
 use crate::skill::Skill;
@@ -85,7 +85,7 @@ fn mean(scores: &[u8]) -> Option<Number> {
 
 fn judge_criterion(
     criterion: &Criterion,
-    given: &[&JudgedScore],
+    given: &Given<'_, JudgedScore>,
     corpus: &Corpus,
 ) -> Option<CriterionResult> {
     let scored = Scored::of(given, &criterion.description, Unquoted::Voided, corpus)?;
@@ -123,9 +123,10 @@ fn not_known() -> ConventionCheck {
 }
 
 fn judge_convention(name: &str, votes: &Votes<CasesAnswer>) -> ConventionCheck {
-    let given: Vec<&JudgedConvention> = votes.about(|answer| answer.conventions.get(name));
+    let given: Given<'_, JudgedConvention> = votes.about(|answer| answer.conventions.get(name));
+    let Given { said: given, missing } = given;
     let verdicts: Vec<bool> = given.iter().map(|vote| vote.passed).collect();
-    let Some(majority) = Majority::of(&verdicts) else { return not_known() };
+    let Some(majority) = Majority::of(&verdicts, missing) else { return not_known() };
     ConventionCheck {
         passed: majority.passed,
         details: given[majority.speaker].details.trim().to_owned(),

@@ -9,9 +9,9 @@ use skillgauge_format::evals::{
 use skillgauge_format::part::{Claim, EvalId, GradedExpectation, Statement, Tally};
 use skillgauge_format::transcript::Transcript;
 
-use super::Votes;
 use super::evidence::{Evidence, Scored, Unquoted};
 use super::vote::Majority;
+use super::{Given, Votes};
 use crate::judge::answer::{
     EvalsAnswer, FeedbackAnswer, JudgedClaim, JudgedScore, JudgedStatement, JudgedVerdict,
     NotesAnswer, ids,
@@ -229,22 +229,22 @@ fn unjudged(statement: &Statement) -> GradedExpectation {
     GradedExpectation { text: statement.text().to_owned(), id, ..GradedExpectation::default() }
 }
 
-/// The verdict of the votes on a statement; nothing without a vote.
+/// The verdict of the votes on a statement; nothing where they decide none.
 pub(super) fn judge_statement(
     statement: &Statement,
-    given: &[&JudgedStatement],
+    Given { said, missing }: &Given<'_, JudgedStatement>,
     corpus: &Corpus,
 ) -> Option<GradedExpectation> {
     let look_up = |vote: &&JudgedStatement| {
-        Evidence::look_up(corpus, &vote.quotes).and_search(corpus, &vote.absent, statement.text())
+        Evidence::of(corpus, &vote.quotes, &vote.absent, statement.text())
     };
-    let evidence: Vec<Evidence> = given.iter().map(look_up).collect();
+    let evidence: Vec<Evidence> = said.iter().map(look_up).collect();
     let is_pass = |(vote, evidence): (&&JudgedStatement, &Evidence)| {
         vote.verdict == JudgedVerdict::Pass && evidence.holds()
     };
-    let verdicts: Vec<bool> = given.iter().zip(&evidence).map(is_pass).collect();
-    let majority = Majority::of(&verdicts)?;
-    let (vote, evidence) = (given[majority.speaker], &evidence[majority.speaker]);
+    let verdicts: Vec<bool> = said.iter().zip(&evidence).map(is_pass).collect();
+    let majority = Majority::of(&verdicts, *missing)?;
+    let (vote, evidence) = (said[majority.speaker], &evidence[majority.speaker]);
     let objection = evidence.objection().filter(|_| vote.verdict == JudgedVerdict::Pass);
     let described = evidence.describe(&vote.reasoning);
     Some(GradedExpectation {
@@ -264,7 +264,11 @@ pub(super) fn judge_statement(
     })
 }
 
-fn judge_score(given: &[&JudgedScore], expected: &str, corpus: &Corpus) -> Option<RubricScore> {
+fn judge_score(
+    given: &Given<'_, JudgedScore>,
+    expected: &str,
+    corpus: &Corpus,
+) -> Option<RubricScore> {
     let scored = Scored::of(given, expected, Unquoted::Stands, corpus)?;
     Some(RubricScore {
         score: scored.score,

@@ -2,6 +2,8 @@
 //!
 //! One quote that is there suffices. Quotes of our own frame count neither for nor against it; one that is nowhere beside one
 //! that is there is counted, and lowers the trust. What a judge says is absent we search for ourselves: found, it refutes a pass.
+//! An expectation of nothing but absence is proven by such a search only, and one that names its text is searched by that name,
+//! whatever the judge lists.
 
 use std::fmt::Write as _;
 
@@ -9,10 +11,11 @@ use skillgauge_format::Extra;
 use skillgauge_format::cases::PASSING_SCORE;
 use skillgauge_format::part::{AbsentSearch, Quote};
 
+use super::Given;
 use super::vote::Median;
-use crate::judge::absence::is_about_absence;
-use crate::judge::answer::{Absent, JudgedScore};
-use crate::judge::material::{Corpus, Search, Unfound};
+use crate::judge::absence::{Absence, Object};
+use crate::judge::answer::{Absent, Answer, JudgedScore, Wanted};
+use crate::judge::material::{Corpus, NO_LIST, Search, Unfound};
 use crate::text::cut_middle;
 
 /// A quote is kept up to this many bytes.
@@ -30,13 +33,22 @@ const MAX_SEARCHED: usize = 50;
 pub struct Evidence {
     quotes: Vec<Quote>,
     absent: Vec<AbsentSearch>,
+    absence: Absence,
 }
 
 impl Evidence {
     /// Looks the quotes up; blank ones are none.
     pub fn look_up(corpus: &Corpus, quotes: &[String]) -> Self {
+        Self::about(corpus, quotes, Absence::None)
+    }
+
+    fn about(corpus: &Corpus, quotes: &[String], absence: Absence) -> Self {
         let quotes = quotes.iter().filter(|quote| !quote.trim().is_empty()).map(|quote| {
-            let found = corpus.find(quote);
+            // That nothing was made shows what is not there, and nothing else.
+            let found = match corpus.find(quote) {
+                Ok(NO_LIST) if absence == Absence::None => Err(Unfound::Slight),
+                found => found,
+            };
             Quote {
                 text: quote.trim().to_owned(),
                 slight: found == Err(Unfound::Slight),
@@ -44,16 +56,46 @@ impl Evidence {
                 extra: Extra::new(),
             }
         });
-        Self { quotes: quotes.collect(), absent: Vec::new() }
+        Self { quotes: quotes.collect(), absent: Vec::new(), absence }
     }
 
-    /// The same, and searches for what must not be there; only for an expectation that says that something is not.
-    #[must_use]
-    pub(super) fn and_search(mut self, corpus: &Corpus, absent: &[Absent], expected: &str) -> Self {
-        if is_about_absence(expected) {
-            self.absent = absent.iter().take(MAX_QUOTES).map(|one| search(corpus, one)).collect();
+    /// Looks the quotes for an expectation up, and searches for what must not be there; only for an expectation that says that
+    /// something is not.
+    pub(super) fn of(
+        corpus: &Corpus,
+        quotes: &[String],
+        absent: &[Absent],
+        expected: &str,
+    ) -> Self {
+        Self::with(corpus, quotes, absent, expected, Absence::of(expected))
+    }
+
+    fn with(
+        corpus: &Corpus,
+        quotes: &[String],
+        absent: &[Absent],
+        expected: &str,
+        absence: Absence,
+    ) -> Self {
+        let mut found = Self::about(corpus, quotes, absence);
+        if absence == Absence::None {
+            return found;
         }
-        self
+        found.absent = absent.iter().take(MAX_QUOTES).map(|one| search(corpus, one)).collect();
+        let object = Object::of(expected, absence);
+        for name in &object.named {
+            let is_searched = |one: &Absent| Object::is_searched(name, &one.text);
+            if !absent.iter().take(MAX_QUOTES).any(is_searched) {
+                found.absent.push(searched(name, corpus.search_all(name)));
+            }
+        }
+        if !found.absent.iter().any(|one| object.is_covered_by(&one.text)) {
+            for one in &mut found.absent {
+                let flaw = || "has no word in common with the expectation".to_owned();
+                one.flaw.get_or_insert_with(flaw);
+            }
+        }
+        found
     }
 
     /// Whether it proves anything: one quote is where it should be, or all that must be absent is; and nothing of that is
@@ -67,8 +109,17 @@ impl Evidence {
         self.absent.is_empty() && self.quotes.iter().all(|quote| quote.slight)
     }
 
+    /// Whether a quote proves it. That a text is nowhere no passage shows, but that nothing was made does.
     fn is_quoted(&self) -> bool {
-        self.quotes.iter().any(|quote| quote.found_in.is_some())
+        self.quotes
+            .iter()
+            .filter_map(|quote| quote.found_in.as_deref())
+            .any(|place| self.absence != Absence::Whole || place == NO_LIST)
+    }
+
+    /// Whether something was searched for, and was found.
+    fn is_refuted(&self) -> bool {
+        self.absent.iter().any(|one| one.found_in.is_some())
     }
 
     /// The quotes that are nowhere.
@@ -94,6 +145,12 @@ impl Evidence {
         }
         if !self.absent.is_empty() {
             return None;
+        }
+        if self.absence == Absence::Whole {
+            return Some(
+                "that something is absent is proven by a search, and the judge named nothing to search for"
+                    .to_owned(),
+            );
         }
         if let Some(quote) = self.unfound().next() {
             let text = cut_middle(&quote.text, MAX_QUOTE).0;
@@ -166,14 +223,30 @@ impl Evidence {
 }
 
 fn search(corpus: &Corpus, absent: &Absent) -> AbsentSearch {
-    let Search { mut searched, found_in, mut flaw } = corpus.search(&absent.text, &absent.place);
+    searched(&absent.text, corpus.search(&absent.text, &absent.place))
+}
+
+fn searched(text: &str, search: Search) -> AbsentSearch {
+    let Search { mut searched, found_in, mut flaw } = search;
     let searched_count = searched.len() as u64;
     if searched.is_empty() && flaw.is_none() {
         flaw = Some("can't be searched for: there is nothing to search".to_owned());
     }
     searched.truncate(MAX_SEARCHED);
-    let text = cut_middle(absent.text.trim(), MAX_QUOTE).0;
+    let text = cut_middle(text.trim(), MAX_QUOTE).0;
     AbsentSearch { text, searched, searched_count, found_in, flaw, extra: Extra::new() }
+}
+
+/// The ids of what an answer passes although nothing but a search could prove it, and none does: worth asking about once more.
+pub fn unsearched<A: Answer>(answer: &A, wanted: &[Wanted], corpus: &Corpus) -> Vec<String> {
+    let is_unsearched = |one: &&Wanted| {
+        let proof = answer.passed(&one.id).filter(|_| one.absence == Absence::Whole);
+        proof.is_some_and(|(quotes, absent)| {
+            let evidence = Evidence::of(corpus, quotes, absent, &one.text);
+            !evidence.holds() && !evidence.is_refuted()
+        })
+    };
+    wanted.iter().filter(is_unsearched).map(|one| one.id.clone()).collect()
 }
 
 /// The highest score that does not pass: what is left of a passing score whose quotes are nowhere.
@@ -205,9 +278,9 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Counts; nothing without a vote.
+    /// Counts; nothing where no vote decides it.
     pub(super) fn of(
-        given: &[&JudgedScore],
+        given: &Given<'_, JudgedScore>,
         expected: &str,
         unquoted: Unquoted,
         corpus: &Corpus,
@@ -215,16 +288,22 @@ impl Scored {
         let stands = |evidence: &Evidence| {
             evidence.holds() || (unquoted == Unquoted::Stands && evidence.is_empty())
         };
-        let look_up = |vote: &&JudgedScore| {
-            Evidence::look_up(corpus, &vote.quotes).and_search(corpus, &vote.absent, expected)
+        // A dimension of a rubric is a matter of degree.
+        let absence = match Absence::of(expected) {
+            Absence::Whole if unquoted == Unquoted::Stands => Absence::Part,
+            absence => absence,
         };
-        let evidence: Vec<Evidence> = given.iter().map(look_up).collect();
+        let look_up = |vote: &&JudgedScore| {
+            Evidence::with(corpus, &vote.quotes, &vote.absent, expected, absence)
+        };
+        let Given { said, missing } = given;
+        let evidence: Vec<Evidence> = said.iter().map(look_up).collect();
         let counts = |(vote, evidence): (&&JudgedScore, &Evidence)| {
             if stands(evidence) { vote.score } else { vote.score.min(VOIDED) }
         };
-        let scores: Vec<u8> = given.iter().zip(&evidence).map(counts).collect();
-        let median = Median::of(&scores)?;
-        let (vote, evidence) = (given[median.speaker], &evidence[median.speaker]);
+        let scores: Vec<u8> = said.iter().zip(&evidence).map(counts).collect();
+        let median = Median::of(&scores, *missing)?;
+        let (vote, evidence) = (said[median.speaker], &evidence[median.speaker]);
         let described = evidence.describe(&vote.reasoning);
         let is_voided = vote.score >= PASSING_SCORE && !stands(evidence);
         let objection = evidence.objection().filter(|_| is_voided);

@@ -20,7 +20,7 @@ pub use behaviour::grade_behaviour;
 pub use cases::{CasesSubject, grade_cases};
 pub use convention::{WORD_TARGET, front_matter, token_efficiency};
 pub use evals::{EvalsSubject, Need, grade_evals};
-pub use evidence::Evidence;
+pub use evidence::{Evidence, unsearched};
 
 /// The answers to one question, one for each vote that came to something, and why the others did not.
 #[derive(Clone, Debug)]
@@ -50,9 +50,10 @@ impl<A> Votes<A> {
 
     /// What the answers say about one thing. Nothing when no more than half of the votes that were wanted say something:
     /// what is left of a vote is not what the user asked for, and must not decide.
-    fn about<'v, T>(&'v self, find: impl Fn(&'v A) -> Option<&'v T>) -> Vec<&'v T> {
-        let found: Vec<&T> = self.answers.iter().filter_map(find).collect();
-        if found.len() * 2 > self.wanted { found } else { Vec::new() }
+    fn about<'v, T>(&'v self, find: impl Fn(&'v A) -> Option<&'v T>) -> Given<'v, T> {
+        let said: Vec<&T> = self.answers.iter().filter_map(find).collect();
+        let missing = self.wanted.saturating_sub(said.len());
+        Given { said: if said.len() * 2 > self.wanted { said } else { Vec::new() }, missing }
     }
 
     /// Why there is no verdict on a thing that so many answers say something about.
@@ -64,13 +65,20 @@ impl<A> Votes<A> {
             failures.push("the judge said nothing that can be read, asked twice".to_owned());
         }
         if said > 0 {
-            failures.insert(
-                0,
-                format!("only {said} of {} votes have an answer, no majority", self.wanted),
-            );
+            let wanted = self.wanted;
+            failures
+                .insert(0, format!("only {said} of {wanted} votes have an answer, no majority"));
         }
         if failures.is_empty() { "the judge was not asked".to_owned() } else { failures.join("; ") }
     }
+}
+
+/// What the votes say about one thing.
+#[derive(Clone, Debug)]
+struct Given<'v, T> {
+    said: Vec<&'v T>,
+    /// How many of the votes that were wanted say nothing.
+    missing: usize,
 }
 
 /// Nothing could be graded: no vote came to an answer.

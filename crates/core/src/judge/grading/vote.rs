@@ -1,7 +1,7 @@
 //! Counting votes: the majority decides a verdict, the median a score.
 //!
 //! On a tie nothing has been proven, so a verdict does not pass; of an even number of scores the lower one in the middle
-//! counts, so that a score is always one that a vote gave.
+//! counts, so that a score is always one that a vote gave. What a vote that is missing could change is not decided.
 
 use skillgauge_format::part::{VerdictVotes, Votes};
 
@@ -17,11 +17,15 @@ pub(super) struct Majority {
 }
 
 impl Majority {
-    /// Counts; nothing without a vote.
-    pub(super) fn of(votes: &[bool]) -> Option<Self> {
+    /// Counts; nothing without a vote, or when the votes that are missing could change it.
+    pub(super) fn of(votes: &[bool], missing: usize) -> Option<Self> {
         let pass = votes.iter().filter(|&&vote| vote).count();
         let fail = votes.len() - pass;
         let passed = pass > fail;
+        let is_open = (pass + missing > fail) != (pass > fail + missing);
+        if is_open {
+            return None;
+        }
         let speaker = votes.iter().position(|&vote| vote == passed)?;
         Some(Self { passed, speaker, pass, fail })
     }
@@ -50,11 +54,14 @@ pub(super) struct Median {
 }
 
 impl Median {
-    /// Counts; nothing without a vote.
-    pub(super) fn of(votes: &[u8]) -> Option<Self> {
+    /// Counts; nothing without a vote, or when the votes that are missing could change it.
+    pub(super) fn of(votes: &[u8], missing: usize) -> Option<Self> {
         let mut sorted = votes.to_vec();
         sorted.sort_unstable();
-        let score = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
+        let middle = (sorted.len() + missing).checked_sub(1)? / 2;
+        // With all that is missing below, and with all of it above.
+        let (lowest, highest) = (sorted.get(middle.checked_sub(missing)?)?, sorted.get(middle)?);
+        let score = Some(*lowest).filter(|_| lowest == highest)?;
         let speaker = votes.iter().position(|&vote| vote == score)?;
         Some(Self { score, speaker, votes: votes.to_vec() })
     }
@@ -84,10 +91,10 @@ mod tests {
             (&[true, false], false, 1),
             (&[true, false, false], false, 1),
         ] {
-            let majority = Majority::of(votes).unwrap();
+            let majority = Majority::of(votes, 0).unwrap();
             assert_eq!((majority.passed, majority.speaker), (passed, speaker), "{votes:?}");
         }
-        assert_eq!(Majority::of(&[]), None);
+        assert_eq!(Majority::of(&[], 0), None);
     }
 
     #[test]
@@ -95,22 +102,38 @@ mod tests {
         for (votes, score, speaker) in
             [(&[4][..], 4, 0), (&[5, 3, 4], 4, 2), (&[5, 2], 2, 1), (&[1, 5, 4, 2], 2, 3)]
         {
-            let median = Median::of(votes).unwrap();
+            let median = Median::of(votes, 0).unwrap();
             assert_eq!((median.score, median.speaker), (score, speaker), "{votes:?}");
         }
-        assert_eq!(Median::of(&[]), None);
+        assert_eq!(Median::of(&[], 0), None);
+    }
+
+    #[test]
+    fn what_a_missing_vote_could_change_is_not_decided() {
+        let passed = |votes: &[bool], missing| Majority::of(votes, missing).map(|it| it.passed);
+        assert_eq!(passed(&[true, false], 1), None, "of three");
+        assert_eq!(passed(&[true, true], 1), Some(true));
+        assert_eq!(passed(&[false, false], 1), Some(false));
+        assert_eq!(passed(&[true, true, false], 1), None, "2 of 4 would be a tie");
+        assert_eq!(passed(&[true, true, false], 2), None, "of five");
+        let score = |votes: &[u8], missing| Median::of(votes, missing).map(|it| it.score);
+        assert_eq!(score(&[3, 5], 1), None);
+        assert_eq!(score(&[4, 4], 1), Some(4));
+        assert_eq!(score(&[4, 4, 5], 2), None);
+        assert_eq!(score(&[2, 4, 4, 5], 1), Some(4));
+        assert_eq!(score(&[4], 2), None);
     }
 
     #[test]
     fn votes_are_told_when_there_are_several() {
-        let one = Majority::of(&[true]).unwrap();
+        let one = Majority::of(&[true], 0).unwrap();
         assert_eq!((one.votes(), one.disagreement()), (None, None));
-        let one = Median::of(&[3]).unwrap();
+        let one = Median::of(&[3], 0).unwrap();
         assert_eq!((one.votes(), one.disagreement()), (None, None));
-        let both = Majority::of(&[true, false]).unwrap();
+        let both = Majority::of(&[true, false], 0).unwrap();
         assert_eq!(json!(both.votes()), json!({"pass": 1, "fail": 1}));
         assert_eq!(both.disagreement(), Some(true));
-        let both = Median::of(&[3, 3]).unwrap();
+        let both = Median::of(&[3, 3], 0).unwrap();
         assert_eq!((both.votes(), both.disagreement()), (Some(vec![3, 3]), Some(false)));
     }
 }

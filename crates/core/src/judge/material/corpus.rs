@@ -13,10 +13,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
-use regex::RegexBuilder;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// Bytes of all sources together.
+use crate::judge::absence::pattern_of;
+
+/// Bytes of all sources together, as quotes are looked up in them; as they are, they take as much again.
 const MAX_TOTAL: usize = 48 << 20;
 
 /// The whole text of a run's outputs and transcript.
@@ -24,9 +25,34 @@ const MAX_TOTAL: usize = 48 << 20;
 pub struct Corpus {
     sources: Vec<Source>,
     bytes: usize,
-    /// Names of sources that are not here as a whole.
-    incomplete: Vec<String>,
+    /// Names of what is not here as a whole, and why.
+    gaps: Vec<(String, Gap)>,
 }
+
+/// Why something can't be searched as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    TooLarge,
+    NotText,
+    Link,
+    Unreadable,
+    TooMany,
+}
+
+impl Gap {
+    fn why(self) -> &'static str {
+        match self {
+            Self::TooLarge => "too large",
+            Self::NotText => "not text",
+            Self::Link => "a link",
+            Self::Unreadable => "not readable",
+            Self::TooMany => "too many files",
+        }
+    }
+}
+
+/// What the list of no files is called.
+pub(in crate::judge) const NO_LIST: &str = "empty list of files";
 
 /// What became of the search for a text that must not be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,13 +65,12 @@ pub struct Search {
     pub flaw: Option<String>,
 }
 
-/// A pattern of a judge may not take more than this.
-const MAX_PATTERN: usize = 1 << 20;
-
 #[derive(Clone, Debug, Default)]
 struct Source {
     name: String,
     text: String,
+    /// What of it we did not write, as it is: patterns are about lines.
+    raw: String,
     /// What of it we wrote.
     ours: Vec<Range<usize>>,
 }
@@ -101,10 +126,37 @@ impl Source {
     /// Adds a piece, of which at most so many bytes are taken.
     fn push(&mut self, whose: Whose, text: &str, room: usize, state: &mut State) {
         let start = self.text.len();
-        normalise_into(&text[..text.floor_char_boundary(room)], &mut self.text, state);
-        if whose == Whose::Ours {
-            self.ours.push(start..self.text.len());
+        let text = &text[..text.floor_char_boundary(room)];
+        normalise_into(text, &mut self.text, state);
+        match whose {
+            Whose::Ours => {
+                self.ours.push(start..self.text.len());
+                self.raw.push('\n');
+            }
+            Whose::Theirs => self.raw.push_str(text),
         }
+    }
+
+    /// Whether this stands anywhere in what we did not write. A few letters count only as a word, which may follow a mark:
+    /// `.log` is in `a.log`.
+    fn has(&self, text: &str) -> bool {
+        let is_short = Substance::of(text) != Substance::Enough;
+        memmem::find_iter(self.text.as_bytes(), text.as_bytes()).any(|at| {
+            let place = at..at + text.len();
+            let is_ours = self.theirs(&place).trim().is_empty();
+            let is_part = is_short && self.is_within_word(&place);
+            !is_ours && !is_part
+        })
+    }
+
+    fn is_within_word(&self, place: &Range<usize>) -> bool {
+        let (before, after) = (&self.text[..place.start], &self.text[place.end..]);
+        let quote = &self.text[place.clone()];
+        let are_letters = |one: Option<char>, other: Option<char>| {
+            one.is_some_and(char::is_alphanumeric) && other.is_some_and(char::is_alphanumeric)
+        };
+        are_letters(before.chars().next_back(), quote.chars().next())
+            || are_letters(quote.chars().next_back(), after.chars().next())
     }
 
     /// The end of the first place at or after `from` where this stands and proves something, and how much.
@@ -173,7 +225,7 @@ impl Corpus {
         for (whose, text) in pieces {
             let room = self.room().saturating_sub(source.text.len());
             if text.len() > room {
-                self.is_incomplete(name);
+                self.has_gap(name, Gap::TooLarge);
             }
             source.push(whose, text, room, &mut state);
         }
@@ -188,10 +240,10 @@ impl Corpus {
         self.add_pieces("frame", [(Whose::Ours, question)]);
     }
 
-    /// Notes that a source is not here as a whole.
-    pub(super) fn is_incomplete(&mut self, name: &str) {
-        if !self.incomplete.iter().any(|known| known == name) {
-            self.incomplete.push(name.to_owned());
+    /// Notes that something is not here as a whole.
+    pub(super) fn has_gap(&mut self, name: &str, gap: Gap) {
+        if !self.gaps.iter().any(|(known, _)| known == name) {
+            self.gaps.push((name.to_owned(), gap));
         }
     }
 
@@ -220,57 +272,63 @@ impl Corpus {
     }
 
     /// Searches for a text, or for a pattern between slashes, that must not be there: in a file, in `outputs`, in the
-    /// `transcript`, or in all that the agent produced.
+    /// `transcript`, or in all that the agent produced. Patterns are matched line by line against what is there as it is.
+    /// Where only a transcript is judged, it is searched.
     pub fn search(&self, text: &str, place: &str) -> Search {
-        let sources = self.named(place);
+        let has_list = |source: &Source| matches!(source.name.as_str(), "list of files" | NO_LIST);
+        let is_all = !self.sources.iter().any(has_list);
+        self.search_in(text, &Scope { is_all, ..Scope::of(place) })
+    }
+
+    /// Searches for a text in all that the agent did and produced.
+    pub(in crate::judge) fn search_all(&self, text: &str) -> Search {
+        self.search_in(text, &Scope { is_all: true, ..Scope::of("") })
+    }
+
+    fn search_in(&self, text: &str, scope: &Scope) -> Search {
+        let is_named = |name: &str| scope.is_file(name);
+        // A file that nobody made was not meant: then all is searched.
+        let names = || self.sources.iter().map(|source| &source.name);
+        let gaps = || self.gaps.iter().map(|(name, _)| name);
+        let is_known = names().chain(gaps()).any(|name| is_named(name));
+        let is_meant = |name: &str| if is_known { is_named(name) } else { scope.is_within(name) };
+        let sources: Vec<&Source> =
+            self.sources.iter().filter(|source| is_meant(&source.name)).collect();
         let searched: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
-        let pattern = text
-            .trim()
-            .strip_prefix('/')
-            .and_then(|rest| rest.strip_suffix('/'))
-            .filter(|pattern| pattern.len() > 1)
-            .and_then(|pattern| {
-                let mut builder = RegexBuilder::new(pattern);
-                builder.case_insensitive(true).size_limit(MAX_PATTERN).build().ok()
-            });
+        let no_search =
+            |flaw: String| Search { searched: searched.clone(), found_in: None, flaw: Some(flaw) };
+        let Ok(pattern) = pattern_of(text).transpose() else {
+            return no_search("is no pattern that can be searched for".to_owned());
+        };
         let plain = normalised(text);
         let plain = unwrapped(&plain);
         if pattern.is_none() && Substance::of(plain) == Substance::None {
-            let flaw = Some("is too short to search for".to_owned());
-            return Search { searched, found_in: None, flaw };
+            return no_search("is too short to search for".to_owned());
         }
         let has = |source: &&&Source| match &pattern {
-            Some(pattern) => pattern.is_match(&source.text),
-            None => source.find(plain, 0).is_ok(),
+            _ if source.name == NO_LIST => false,
+            Some(pattern) => pattern.is_match(&source.raw) || source.has(plain),
+            None => source.has(plain),
         };
         let found_in = sources.iter().find(has).map(|source| source.name.clone());
-        let partial = searched.iter().find(|name| self.incomplete.contains(name));
-        let flaw = partial
-            .map(|name| format!("can't be searched for in all of {name}, which is too large"));
+        let gap = self.gaps.iter().find(|(name, _)| is_meant(name));
+        let flaw = gap.map(|(name, gap)| {
+            format!(
+                "can't be searched for in all of {name} ({}); name the file to search",
+                gap.why()
+            )
+        });
         Search { searched, found_in, flaw }
     }
 
-    /// The sources that a judge means.
-    fn named(&self, place: &str) -> Vec<&Source> {
-        let place = place.trim().trim_matches(['`', '"', '\'']).to_lowercase();
-        let is_file = |source: &&Source| source.name.starts_with("outputs/");
-        let is_produced = |source: &&Source| {
-            is_file(source) || matches!(source.name.as_str(), "list of files" | "answer")
-        };
-        if place == "transcript" {
-            return self.sources.iter().filter(|source| source.name == "transcript").collect();
-        }
-        let below = place.trim_start_matches("./").trim_start_matches("outputs/");
-        let is_named = |source: &&Source| {
-            let name = source.name.to_lowercase();
-            let name = name.strip_prefix("outputs/").unwrap_or(&name);
-            name == below || name.ends_with(&format!("/{below}"))
-        };
-        let files: Vec<&Source> = self.sources.iter().filter(is_file).filter(is_named).collect();
-        if below.is_empty() || files.is_empty() {
-            return self.sources.iter().filter(is_produced).collect();
-        }
-        files
+    /// Whether a text is part of the material as it is.
+    pub fn holds_verbatim(&self, text: &str) -> bool {
+        let plain = normalised(text);
+        !plain.is_empty()
+            && self.sources.iter().any(|source| {
+                memmem::find_iter(source.text.as_bytes(), plain.as_bytes())
+                    .any(|at| !source.theirs(&(at..at + plain.len())).trim().is_empty())
+            })
     }
 
     /// The first source of which this holds, or the best of the reasons against it.
@@ -305,6 +363,51 @@ impl Corpus {
             if is_enough { Ok(()) } else { Err(Unfound::Slight) }
         };
         self.first(has_all)
+    }
+}
+
+/// Where a judge wants something searched.
+struct Scope {
+    is_transcript: bool,
+    /// What was produced, and the transcript.
+    is_all: bool,
+    /// A path below the outputs; empty for all that was produced.
+    file: String,
+}
+
+impl Scope {
+    fn of(place: &str) -> Self {
+        let place = place.trim().trim_matches(['`', '"', '\'']).to_lowercase();
+        let file = place.trim_start_matches("./").trim_start_matches("outputs/").trim_matches('/');
+        let is_all = matches!(file, "outputs" | "output" | "all" | "*");
+        let file = if is_all { String::new() } else { file.to_owned() };
+        Self { is_transcript: place == "transcript", is_all: false, file }
+    }
+
+    /// Whether this file is named.
+    fn is_file(&self, name: &str) -> bool {
+        if self.is_transcript {
+            return name == "transcript";
+        }
+        let name = name.to_lowercase();
+        let below = name.strip_prefix("outputs/").or((name == "answer").then_some("answer"));
+        !self.file.is_empty()
+            && below.is_some_and(|name| {
+                name == self.file
+                    || name.strip_suffix(self.file.as_str()).is_some_and(|head| head.ends_with('/'))
+            })
+    }
+
+    /// Whether this is searched when no file is named.
+    fn is_within(&self, name: &str) -> bool {
+        let is_produced =
+            name.starts_with("outputs") || matches!(name, "list of files" | NO_LIST | "answer");
+        let is_transcript = name == "transcript";
+        if self.is_transcript {
+            is_transcript
+        } else {
+            is_produced || (self.is_all && is_transcript)
+        }
     }
 }
 

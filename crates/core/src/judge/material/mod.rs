@@ -21,6 +21,7 @@ use skillgauge_format::part::LeftOut;
 use skillgauge_format::transcript::Transcript;
 
 pub use blind::Blind;
+pub(in crate::judge) use corpus::NO_LIST;
 pub use corpus::{Corpus, Search, Unfound};
 pub use fence::{Fence, FenceKey};
 pub use outputs::OutputsDigest;

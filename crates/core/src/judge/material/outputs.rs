@@ -1,7 +1,7 @@
 //! What a run produced, as a judge sees it: a list of all files, and the contents of those that are text.
 //!
-//! The list is complete, or says how many files it does not name. Contents share a budget: small files are shown whole,
-//! and large ones without their middle, as much of each as of any other. Links are named and never followed. Each file
+//! The list is complete, or says how many files it does not name. All of it stays within a budget, headers and lists
+//! included: small files are shown whole, and large ones without their middle, as much of each as of any other. Links are named and never followed. Each file
 //! begins with a mark that no file contains, so that one file cannot pose as two.
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use skillgauge_format::part::OutputsLeftOut;
 
 use super::Budget;
 use super::blind::Blind;
-use super::corpus::{Corpus, Whose};
+use super::corpus::{Corpus, Gap, NO_LIST, Whose};
 use super::fence::{FenceKey, mark};
 use crate::files::{FileKind, Walk};
 use crate::text::{cut_middle, printable};
@@ -23,6 +23,8 @@ const MAX_READ: u64 = 16 << 20;
 const SNIFFED: usize = 8 << 10;
 /// Contents are not cut to less than this; rather, fewer files are shown.
 const LEAST: usize = 200;
+/// What the note that a text was cut may take.
+const CUT_NOTE: usize = 40;
 /// Files that are looked at; beyond that they are counted.
 const MAX_FILES: usize = 10_000;
 /// Bytes of contents that are held at once; beyond that only the beginnings are.
@@ -65,12 +67,22 @@ pub(super) fn digest(
     budget: &Budget,
     corpus: &mut Corpus,
 ) -> OutputsDigest {
-    // A folder that cannot be listed shows nothing.
-    let entries = Walk::new(folder).flatten().filter(|entry| entry.kind != FileKind::Folder);
     let (mut beyond, mut held) = (0, 0);
     let mut found: Vec<Found> = Vec::new();
-    for entry in entries {
+    for entry in Walk::new(folder) {
+        let entry = match entry {
+            Ok(entry) if entry.kind == FileKind::Folder => continue,
+            Ok(entry) => entry,
+            Err(error) => {
+                // It shows nothing; a folder that is not there has nothing to show.
+                if error.source.kind() != std::io::ErrorKind::NotFound {
+                    corpus.has_gap("outputs", Gap::Unreadable);
+                }
+                continue;
+            }
+        };
         if found.len() == MAX_FILES {
+            corpus.has_gap("outputs", Gap::TooMany);
             beyond += 1;
             continue;
         }
@@ -87,7 +99,7 @@ pub(super) fn digest(
         ..OutputsLeftOut::default()
     };
     let mut text = String::new();
-    list(&found, beyond, budget.listed, &mut text, &mut left_out);
+    list(&found, beyond, budget, &mut text, &mut left_out);
     add_names(&found, corpus);
     let mark = show(&found, key, budget, &mut text, &mut left_out);
     let is_complete =
@@ -102,39 +114,59 @@ fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Co
         return Found { name, size: 0, content: Content::Unreadable };
     };
     let mut size = metadata.len();
+    let source = format!("outputs/{name}");
     let content = if metadata.is_symlink() {
+        corpus.has_gap(&source, Gap::Link);
         Content::Link
     } else if metadata.is_file() {
         let most = MAX_READ.min(corpus.room().max(limit.max(SNIFFED)) as u64);
         match read_text(file, most) {
-            Ok(Some(text)) => {
+            Ok(Some(Decoded { text, is_whole })) => {
                 let unread = size.saturating_sub(most);
                 let written = text.len() as u64;
                 let text = blind.written(&text);
                 // A size that counts what is not shown would tell of it.
                 size = (size + text.len() as u64).saturating_sub(written);
-                let source = format!("outputs/{name}");
                 corpus.add(&source, &text);
                 if unread > 0 {
-                    corpus.is_incomplete(&source);
+                    corpus.has_gap(&source, Gap::TooLarge);
+                } else if !is_whole {
+                    corpus.has_gap(&source, Gap::NotText);
                 }
                 let (shown, gone) = cut_middle(&text, limit);
                 Content::Text { shown, gone: gone + unread }
             }
-            Ok(None) => Content::Binary,
-            Err(_) => Content::Unreadable,
+            Ok(None) => {
+                corpus.has_gap(&source, Gap::NotText);
+                Content::Binary
+            }
+            Err(_) => {
+                corpus.has_gap(&source, Gap::Unreadable);
+                Content::Unreadable
+            }
         }
     } else {
         // A pipe would wait for a writer that never comes.
+        corpus.has_gap(&source, Gap::Unreadable);
         Content::Unreadable
     };
     Found { name, size, content }
 }
 
+/// A file as text.
+struct Decoded {
+    text: String,
+    /// Whether every byte of it made sense.
+    is_whole: bool,
+}
+
 /// The beginning of a file; nothing when it is not text.
-fn read_text(file: &Path, most: u64) -> std::io::Result<Option<String>> {
+fn read_text(file: &Path, most: u64) -> std::io::Result<Option<Decoded>> {
     let mut bytes = Vec::new();
     fs_err::File::open(file)?.take(most).read_to_end(&mut bytes)?;
+    if let Some(wide) = Wide::of(&bytes) {
+        return Ok(wide.decode(&bytes).map(|text| Decoded { text, is_whole: true }));
+    }
     let head = &bytes[..bytes.len().min(SNIFFED)];
     let is_text = match std::str::from_utf8(head) {
         Ok(_) => true,
@@ -144,14 +176,78 @@ fn read_text(file: &Path, most: u64) -> std::io::Result<Option<String>> {
     if !is_text || head.contains(&0) {
         return Ok(None);
     }
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    let is_utf8 = match std::str::from_utf8(&bytes) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    let is_whole = is_utf8 && !bytes.contains(&0);
+    Ok(Some(Decoded { text: String::from_utf8_lossy(&bytes).into_owned(), is_whole }))
+}
+
+/// Text of which each letter takes two or four bytes.
+struct Wide {
+    /// Bytes of a unit.
+    unit: usize,
+    is_big_endian: bool,
+    /// Bytes of the mark before it.
+    mark: usize,
+}
+
+impl Wide {
+    /// By its mark, or because the upper bytes of nearly all letters are zero.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        for (mark, unit, is_big_endian) in [
+            (&b"\xff\xfe\0\0"[..], 4, false),
+            (b"\0\0\xfe\xff", 4, true),
+            (b"\xff\xfe", 2, false),
+            (b"\xfe\xff", 2, true),
+        ] {
+            if bytes.starts_with(mark) {
+                return Some(Self { unit, is_big_endian, mark: mark.len() });
+            }
+        }
+        let head = &bytes[..bytes.len().min(SNIFFED)];
+        let looks = |unit: usize, is_big_endian: bool| {
+            let low = if is_big_endian { unit - 1 } else { 0 };
+            let units = head.chunks_exact(unit);
+            let is_plain = |letter: &[u8]| {
+                let mut others = letter.iter().enumerate().filter(|(at, _)| *at != low);
+                letter[low] != 0 && others.all(|(_, byte)| *byte == 0)
+            };
+            let (all, plain) = (units.len(), units.filter(|letter| is_plain(letter)).count());
+            all >= 2 && bytes.len().is_multiple_of(unit) && plain * 10 >= all * 7
+        };
+        let found = [(4, false), (4, true), (2, false), (2, true)];
+        let (unit, is_big_endian) = found.into_iter().find(|(unit, big)| looks(*unit, *big))?;
+        Some(Self { unit, is_big_endian, mark: 0 })
+    }
+
+    /// Nothing when it is no such text after all.
+    fn decode(&self, bytes: &[u8]) -> Option<String> {
+        let number = |letter: &[u8]| {
+            let add = |number: u32, byte: &u8| (number << 8) | u32::from(*byte);
+            if self.is_big_endian {
+                letter.iter().fold(0, add)
+            } else {
+                letter.iter().rev().fold(0, add)
+            }
+        };
+        let units = bytes.get(self.mark..)?.chunks_exact(self.unit).map(number);
+        let text: Option<String> = if self.unit == 4 {
+            units.map(char::from_u32).collect()
+        } else {
+            let units = units.map(|unit| u16::try_from(unit).unwrap_or_default());
+            char::decode_utf16(units).collect::<Result<_, _>>().ok()
+        };
+        text.filter(|text| !text.contains('\0'))
+    }
 }
 
 /// That a file is there is shown by its name, as it stands in the list and before its contents.
 fn add_names(found: &[Found], corpus: &mut Corpus) {
     if found.is_empty() {
         // Nothing else shows that nothing was made.
-        return corpus.add("list of files", NO_FILES);
+        return corpus.add(NO_LIST, NO_FILES);
     }
     let lines: Vec<(&str, String)> =
         found.iter().map(|file| (file.name.as_str(), file.about())).collect();
@@ -178,10 +274,15 @@ impl Found {
     }
 }
 
+/// What the list may take of the budget, as one part of so many.
+const LIST_PART: usize = 4;
+/// What the sentences around list and contents may take.
+const NOTES: usize = 200;
+
 fn list(
     found: &[Found],
     beyond: u64,
-    listed: usize,
+    budget: &Budget,
     text: &mut String,
     left_out: &mut OutputsLeftOut,
 ) {
@@ -190,10 +291,17 @@ fn list(
         return;
     }
     let _ = writeln!(text, "[{} files]", left_out.of_files);
-    for file in found.iter().take(listed) {
-        let _ = writeln!(text, "- {}{}", file.name, file.about());
+    let room = budget.outputs / LIST_PART;
+    let mut listed = 0;
+    for file in found.iter().take(budget.listed) {
+        let line = format!("- {}{}\n", file.name, file.about());
+        if text.len() + line.len() > room {
+            break;
+        }
+        text.push_str(&line);
+        listed += 1;
     }
-    let unlisted = found.len().saturating_sub(listed) as u64 + beyond;
+    let unlisted = (found.len() - listed) as u64 + beyond;
     if unlisted > 0 {
         let _ = writeln!(text, "- and {unlisted} more files that are not listed");
         left_out.unlisted = unlisted;
@@ -214,25 +322,32 @@ fn show(
             Content::Binary | Content::Link | Content::Unreadable => None,
         })
         .collect();
-    let sizes: Vec<usize> = texts.iter().map(|(_, content, _)| content.len()).collect();
-    let limit = level(&sizes, budget.outputs).max(LEAST);
     let mark = mark(key, &texts.iter().map(|(_, content, _)| *content).collect::<Vec<_>>());
+    let header = |file: &Found| format!("\n--- outputs/{} {mark} ---\n", file.name);
+    // With the line break behind it.
+    let frames: Vec<usize> = texts.iter().map(|(file, ..)| header(file).len() + 1).collect();
+    let mut left = budget.outputs.saturating_sub(text.len() + NOTES);
+    let sizes: Vec<usize> =
+        texts.iter().zip(&frames).map(|((_, content, _), frame)| content.len() + frame).collect();
+    let limit = level(&sizes, left).max(LEAST);
     if !texts.is_empty() {
         let _ = writeln!(text, "\nEach file begins with its name and the mark {mark}.");
     }
-    let mut left = budget.outputs;
-    for (file, content, gone_before) in texts {
-        let needed = content.len().min(limit);
-        if needed > left {
+    for ((file, content, gone_before), frame) in texts.into_iter().zip(frames) {
+        let limit = limit.saturating_sub(frame + CUT_NOTE).max(LEAST);
+        // A cut that saves less than its own note is none.
+        let limit = if content.len() <= limit + CUT_NOTE { content.len() } else { limit };
+        let (shown, gone) = cut_middle(content, limit);
+        if frame + shown.len() > left {
             left_out.not_shown += 1;
             left_out.bytes += file.size;
             continue;
         }
-        left -= needed;
-        let (shown, gone) = cut_middle(content, limit);
+        left -= frame + shown.len();
         left_out.shortened += u64::from(gone + gone_before > 0);
         left_out.bytes += gone + gone_before;
-        let _ = write!(text, "\n--- outputs/{} {mark} ---\n{}", file.name, shown);
+        text.push_str(&header(file));
+        text.push_str(&shown);
         if !shown.ends_with('\n') {
             text.push('\n');
         }

@@ -14,7 +14,7 @@ use skillgauge_format::transcript::{
 };
 
 use super::blind::Blind;
-use super::corpus::{Corpus, Whose};
+use super::corpus::{Corpus, Gap, Whose};
 use super::fence::{FenceKey, mark};
 use super::unseen::shown;
 use crate::text::cut_middle;
@@ -61,7 +61,7 @@ pub(super) fn digest(
     corpus: &mut Corpus,
 ) -> TranscriptDigest {
     let (entries, mark) = entries(transcript, blind, key);
-    let ending = ending(transcript, blind, &mark);
+    let ending = ending(transcript, blind, &mark, budget);
     let between = (Whose::Ours, "\n");
     let pieces = entries.iter().flat_map(|entry| {
         entry.pieces.iter().map(|(whose, text)| (*whose, text.as_str())).chain([between])
@@ -69,7 +69,7 @@ pub(super) fn digest(
     let last = ending.iter().map(|(whose, text)| (*whose, text.as_str()));
     corpus.add_pieces("transcript", pieces.chain(last));
     if transcript.end.cut.is_some() {
-        corpus.is_incomplete("transcript");
+        corpus.has_gap("transcript", Gap::TooLarge);
     }
     if let Some(words) = last_words(transcript) {
         corpus.add(ANSWER, &blind.said(words));
@@ -360,7 +360,7 @@ fn describe_input(input: &Value, text: &mut String) {
 }
 
 /// How it ended. An agent that did not complete is part of what is judged.
-fn ending(transcript: &Transcript, blind: &Blind, mark: &str) -> Vec<Piece> {
+fn ending(transcript: &Transcript, blind: &Blind, mark: &str, budget: usize) -> Vec<Piece> {
     let end = &transcript.end;
     let mut pieces = vec![(
         Whose::Ours,
@@ -371,7 +371,7 @@ fn ending(transcript: &Transcript, blind: &Blind, mark: &str) -> Vec<Piece> {
     )];
     if let Some(message) = end.message.as_ref().filter(|_| end.outcome != Outcome::Completed) {
         pieces.push((Whose::Ours, " ".to_owned()));
-        pieces.push((Whose::Theirs, cut_middle(&blind.said(message), 500).0));
+        pieces.push((Whose::Theirs, cut_middle(&blind.said(message), 500.min(budget / 4)).0));
     }
     // Some agents give their answer only at the end.
     let is_said = |words: &str| {
@@ -385,7 +385,7 @@ fn ending(transcript: &Transcript, blind: &Blind, mark: &str) -> Vec<Piece> {
         && !said.trim().is_empty()
     {
         pieces.push((Whose::Ours, format!("\n[last words {mark}]\n")));
-        pieces.push((Whose::Theirs, cut_middle(&said, 8000).0));
+        pieces.push((Whose::Theirs, cut_middle(&said, 8000.min(budget / 4)).0));
     }
     pieces
 }

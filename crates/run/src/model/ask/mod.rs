@@ -166,7 +166,8 @@ impl Asker {
                 (manner, cause, delay) = (other, Cause::OtherManner, Duration::ZERO);
                 continue;
             }
-            match error.problem().and_then(|problem| retries.after(&problem)) {
+            let problem = error.problem().filter(|_| error.is_worth_another_attempt());
+            match problem.and_then(|problem| retries.after(&problem)) {
                 Some(next) => {
                     tracing::info!(%model, wait = ?next, "model is asked again");
                     (cause, delay) = (Cause::Retry, next);

@@ -63,7 +63,7 @@ impl Cli<'_> {
         let retry_after_ms = None;
         match end.reason {
             Reason::Timeout | Reason::Silence => {
-                ModelError::timeout(Phase::Total, call.request.timeout)
+                ModelError::timeout(Phase::Program, call.request.timeout)
             }
             Reason::RateLimit => ModelError::RateLimited { message, retry_after_ms },
             Reason::UsageLimit => ModelError::UsedUp { message },

@@ -159,7 +159,7 @@ fn reply(program: &Path, finished: &ProgramEnd, call: &Call<'_>) -> Result<Reply
         chance,
     };
     if let Some(Stop::Timeout | Stop::Silence) = status.stop {
-        return Err(ModelError::timeout(Phase::Total, call.request.timeout).into());
+        return Err(ModelError::timeout(Phase::Program, call.request.timeout).into());
     }
     let chance = match status.code {
         Some(0) => {

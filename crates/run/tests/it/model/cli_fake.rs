@@ -130,7 +130,7 @@ async fn an_agent_that_hangs_or_dies_is_no_answer() {
         let failure = ask(&format!("{program}:m"), &access, &request).await.unwrap_err();
         assert_eq!(
             failure.error,
-            ModelError::Timeout { phase: Phase::Total, limit_ms: 800 },
+            ModelError::Timeout { phase: Phase::Program, limit_ms: 800 },
             "{program}"
         );
 

@@ -1,0 +1,116 @@
+use super::*;
+
+#[test]
+fn what_only_a_search_can_prove_is_told_from_what_can_be_quoted() {
+    for text in [
+        "The report does not mention prices",
+        "Doesn't use jargon",
+        "No TODO is left",
+        "No TODO and no FIXME are left",
+        "No hardcoded secrets",
+        "Prices are not mentioned",
+        "The output is free of placeholders",
+        "Neither `foo` nor `bar` is used",
+        "report.md mentions no prices",
+        "Placeholders are absent",
+        "Keine Platzhalter",
+        "Der Bericht enthält keine Preise",
+        "Preise werden nicht erwähnt",
+        "Le rapport ne mentionne pas les prix",
+        "El informe no contiene precios",
+        "O relatório não menciona preços",
+        "Отчёт не содержит цен",
+        "不包含占位符",
+        "価格を含まない",
+        "자리 표시자가 없다",
+    ] {
+        assert_eq!(Absence::of(text), Absence::Whole, "{text}");
+    }
+    for text in [
+        "Uses tabs instead of spaces",
+        "The summary has only three lines",
+        "The old file was removed",
+        "Written without passive voice",
+        "The script does not crash on empty input",
+        "The file is not empty",
+        "Nothing is missing",
+        "The report does not omit the total",
+        "Explains the cause and does not mention prices",
+        "Uses no more than three files",
+        "Does not use `eval` outside of tests",
+        "Nicht nur die Summe wird genannt",
+        "Wird ohne Tabelle geschrieben",
+    ] {
+        assert_eq!(Absence::of(text), Absence::Part, "{text}");
+    }
+    for text in ["The report names the total", "Notes are in a table", "The node is annotated"] {
+        assert_eq!(Absence::of(text), Absence::None, "{text}");
+    }
+}
+
+#[test]
+fn a_search_must_be_about_what_the_expectation_names() {
+    for (text, searched, covers) in [
+        ("The report does not mention prices", "price", true),
+        ("The report does not mention prices", "/pric(e|ing)/", true),
+        ("The report does not mention prices", r"/^\s*prices\b/", true),
+        ("The report does not mention prices", "xyzzy", false),
+        ("The report does not mention prices", "report", false),
+        ("Prices are not mentioned", "PRICE", true),
+        ("No TODO is left", "todo:", true),
+        ("No logs are left", "*.log", true),
+        ("Der Bericht enthält keine Preise", "Preis", true),
+        ("Preise werden nicht erwähnt", "Preis", true),
+        ("不包含占位符", "占位符", true),
+        ("不包含占位符", "价格", false),
+        ("There is none left", "anything", true),
+        ("Uses tabs instead of spaces", "    spaces", true),
+    ] {
+        let object = Object::of(text, Absence::of(text));
+        assert_eq!(object.is_covered_by(searched), covers, "{text}: {searched}");
+    }
+}
+
+#[test]
+fn what_is_named_is_known_and_the_place_is_not() {
+    for (text, named) in [
+        ("No TODO is left", &["TODO"][..]),
+        ("The script does not use `eval` in `run.sh`", &["eval"]),
+        ("Neither 'foo' nor \"bar baz\" is used", &["foo", "bar baz"]),
+        ("report.md mentions no prices", &[]),
+        ("`debug.log` is absent", &["debug.log"]),
+        ("The code has no os.system() calls", &["os.system"]),
+        ("There is no old_name left", &["old_name"]),
+        ("Doesn't use jargon", &[]),
+    ] {
+        let object = Object::of(text, Absence::of(text));
+        assert_eq!(object.named, named, "{text}");
+    }
+}
+
+#[test]
+fn a_text_that_can_only_be_a_pattern_is_one() {
+    for (text, of, matches) in [
+        ("/^todo/", "a\nTODO: b", true),
+        ("/todo$/i", "a TODO\r\nb", true),
+        (r"\btodo\b", "a TODO", true),
+        ("foo|bar", "bar", true),
+        ("*.log", "- debug.log (3 bytes)", true),
+        ("/^todo/", "no TODO", false),
+    ] {
+        assert_eq!(pattern_of(text).unwrap().unwrap().is_match(of), matches, "{text}");
+    }
+    for text in ["TODO", "/etc/passwd", "a.b()", "C:\\new", "2 * 3", "**bold**", "/", "//"] {
+        assert!(pattern_of(text).is_none(), "{text}");
+    }
+    assert!(pattern_of("/(unclosed/").unwrap().is_err());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,60}", searched in "\\PC{0,20}") {
+        let object = Object::of(&text, Absence::of(&text));
+        let _ = object.is_covered_by(&searched);
+        let _ = Object::is_searched(&text, &searched);
+    }
+}
