@@ -395,12 +395,11 @@ fn many_faced(behaviours: &[Behaviour]) -> String {
     for (index, (with, without, files)) in behaviours.iter().enumerate() {
         for (arm, events, file) in [("1", with, files[0]), ("", without, files[1])] {
             let end = json!({"type": "result", "text": "Done: out.md"});
-            let events =
-                events.iter().chain([&end]).map(|event| format!("{event}\n")).collect::<String>();
+            let events: Vec<String> = events.iter().chain([&end]).map(Value::to_string).collect();
+            let events = events.join("\n");
             let (events, file) = (quoted(&events), quoted(file));
-            agent += &format!(
-                "*'number {index}.'{arm}) printf %s {file} > out.md; printf %s {events};;\n"
-            );
+            let does = format!("printf %s {file} > out.md; printf '%s\\n' {events};;");
+            agent.extend(["*'number ", &index.to_string(), ".'", arm, ") ", &does, "\n"]);
         }
     }
     agent + "esac\n"

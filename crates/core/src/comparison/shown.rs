@@ -45,8 +45,8 @@ pub fn show(run: &RunDir, skill: &Path, blinding: &Blinding, prompt: &str, key: 
         let _ =
             writeln!(text, "What was said at the end:\n\n{}\n", cut_middle(&answer, MAX_ANSWER).0);
     }
-    let (produced, mark) =
+    let (produced, drawn) =
         material.outputs.map(|digest| (digest.text, digest.mark)).unwrap_or_default();
     let _ = writeln!(text, "What was produced:\n\n{produced}");
-    Shown { text: blinding.apply(&text).into_owned(), mark }
+    Shown { text: blinding.apply(&text).into_owned(), mark: drawn }
 }

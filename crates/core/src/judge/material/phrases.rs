@@ -71,7 +71,7 @@ impl Phrases {
         let part = format!(r"(?:{DETERMINER}?\b{KINDS}\s+(?:in|of|from|for)\s+)?");
         let own = format!(r"(?:['’]s?(?:\s+{KINDS}\b)?)?");
         let kinds = if names.alone.is_empty() { "skills?" } else { KINDS };
-        let named = format!(
+        let with_name = format!(
             r"(?i){part}(?:{DETERMINER}|\ban?\s+|\b|\B){name}(?:\s+(?:agent\s+)?{kinds})+\b{own}|{part}{DETERMINER}?\bskills?\s*(?:named|called|[:=(])?\s*{name}\)?"
         );
         let file = quoted(r"skill\.md");
@@ -83,7 +83,7 @@ impl Phrases {
             names.alone.join("|")
         );
         Ok(Self {
-            named: Regex::new(&named)?,
+            named: Regex::new(&with_name)?,
             unnamed: names.any_skill.then(|| Regex::new(&unnamed)).transpose()?,
             alone: (!names.alone.is_empty()).then(|| Regex::new(&alone)).transpose()?,
         })
@@ -400,11 +400,11 @@ impl Step {
                 let opening = if group("before") == "(" { "(" } else { "" };
                 joined(before, &format!("{opening}{mark}"), after)
             }
-            Shape::Use => self.used(&found, before, after),
+            Shape::Use => Self::used(&found, before, after),
         })
     }
 
-    fn used(&self, found: &Captures<'_>, before: &str, after: &str) -> String {
+    fn used(found: &Captures<'_>, before: &str, after: &str) -> String {
         let group = |name: &str| found.name(name).map_or("", |part| part.as_str());
         let (subject, link) = (group("subject"), group("link"));
         let before = format!("{before}{}", group("before"));

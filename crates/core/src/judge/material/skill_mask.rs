@@ -402,6 +402,45 @@ mod tests {
     }
 
     #[test]
+    fn no_version_of_the_skill_shows_in_either_arm() {
+        let root = tempfile::tempdir().unwrap();
+        let version = |name: &str, rule: &str| {
+            let folder = root.path().join(name);
+            fs_err::create_dir_all(folder.join("evals")).unwrap();
+            let text =
+                format!("---\nname: {name}\ndescription: x\n---\n\n# {name} for all\n\n{rule}\n");
+            fs_err::write(folder.join("SKILL.md"), text).unwrap();
+            fs_err::write(
+                folder.join("evals/evals.json"),
+                "This line is none of the skill, it is of its evals.",
+            )
+            .unwrap();
+            folder
+        };
+        let [old, new] = [
+            version("csv-old", "Always sum the last column of the table, then round it."),
+            version("csv-new", "Never sum the first column of the table, but do count it."),
+        ];
+        for folders in [[&old, &new], [&new, &old]] {
+            let unshown =
+                folders.into_iter().fold(Unshown::named("csv-new"), |all, one| all.and(one));
+            let mask = SkillMask::new(&unshown, ["Sum it up"]).unwrap();
+            let none = HashSet::new();
+            for name in ["csv-old", "csv-new"] {
+                assert_eq!(mask.said(&format!("Using the {name} skill, it is 42.")), "It is 42.");
+            }
+            for rule in [
+                "Always sum the last column of the table, then round it.",
+                "Never sum the first column of the table, but do count it.",
+            ] {
+                assert_eq!(mask.share(rule, &none), Share::Nearly, "{rule}");
+            }
+            let evals = "This line is none of the skill, it is of its evals.";
+            assert_eq!(mask.share(evals, &none), Share::None);
+        }
+    }
+
+    #[test]
     fn listings_lose_the_folders_of_agents() {
         let mask = mask("csv-report");
         let listing = ".\n..\n./.claude\n./.claude/skills/csv-report/SKILL.md\n./a.csv\n";
