@@ -166,20 +166,16 @@ impl Asker {
                 (manner, cause, delay) = (other, Cause::OtherManner, Duration::ZERO);
                 continue;
             }
-            match error.problem().and_then(|problem| retries.after(&problem)) {
-                Some(next) => {
-                    tracing::info!(%model, wait = ?next, "model is asked again");
-                    (cause, delay) = (Cause::Retry, next);
+            let Some(next) = error.problem().and_then(|problem| retries.after(&problem)) else {
+                // Usage limits and what this machine lacks may change while a worker lives; these do not.
+                use ModelError::{BadKey, NoCredit, UnknownModel};
+                if matches!(error, BadKey { .. } | NoCredit { .. } | UnknownModel { .. }) {
+                    let _ = self.refused.set(error.clone());
                 }
-                None => {
-                    // Usage limits and what this machine lacks may change while a worker lives; these do not.
-                    use ModelError::{BadKey, NoCredit, UnknownModel};
-                    if matches!(error, BadKey { .. } | NoCredit { .. } | UnknownModel { .. }) {
-                        let _ = self.refused.set(error.clone());
-                    }
-                    return Err(worth_reading(rejected, error));
-                }
-            }
+                return Err(worth_reading(rejected, error));
+            };
+            tracing::info!(%model, wait = ?next, "model is asked again");
+            (cause, delay) = (Cause::Retry, next);
         }
     }
 
