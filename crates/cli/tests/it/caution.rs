@@ -160,7 +160,7 @@ fn a_version_that_cannot_be_measured_is_refused_by_everyone() {
         let args =
             ["run", "greeter", "--agent", "codex", "--judge", "command:./judge.sh", "--dry-run"];
         let (code, text) = with(&project, &path, &args);
-        assert_eq!(code == Some(2), refused, "{text}");
+        assert_eq!(code != Some(0), refused, "{text}");
         assert_eq!(text.contains("versions before 0.158.0 can't be measured"), refused, "{text}");
     }
     assert_eq!(calls(&project), 0);

@@ -169,7 +169,7 @@ fn compare_gives_up_a_comparator_that_is_away_and_resumes() {
     let server = failing(500, Some(6), &[preference()]);
     let output = asking(&project, &server, &compare);
     assert!(stderr(&output).contains(&format!("{MODEL} works again")), "{}", stderr(&output));
-    let output = asking(&project, &server, &compare);
+    asking(&project, &server, &compare);
     let requests = server.requests().len();
     let output = asking(&project, &server, &compare);
     assert_eq!(server.requests().len(), requests, "{}", project.shown(&output));

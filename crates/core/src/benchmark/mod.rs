@@ -24,7 +24,7 @@ mod verdict;
 pub use text::secondary as secondary_lines;
 pub use verdict::{level, signed};
 
-pub(crate) use outcome::Question;
+pub(crate) use outcome::{Question, lowest_score};
 pub(crate) use verdict::{Unit, name, proof};
 
 use std::io::Write as _;

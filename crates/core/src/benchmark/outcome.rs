@@ -92,6 +92,11 @@ pub(super) fn lowest(run: &Run, lowest: f64) -> Option<f64> {
     unscored(run, lowest).filter(|_| run.scored_by.rubric)
 }
 
+/// The lowest of the scores from 1 to 5, for a run that was to have one and did not come so far.
+pub(crate) fn lowest_score(run: &Run) -> Option<f64> {
+    unscored(run, 1.0).filter(|_| run.scored_by.rubric || run.scored_by.criteria)
+}
+
 /// The lowest score, of a measured run that came to a bad end or was stopped by the gate.
 fn unscored(run: &Run, lowest: f64) -> Option<f64> {
     let is_gated = run.gate_passed == Some(false) && run.rubric.is_none();

@@ -22,7 +22,7 @@ pub use agreement::{Confusion, area_under_curve, cohens_kappa};
 pub use exact::{mcnemar, sign_test};
 pub use paired::{DEFAULT_SEED, Method, PairedDifference, case_difference, sign_flip};
 pub use power::{Design, POWER, resolvable_beyond};
-pub use rate::{pass_all_k, pass_at_k, wilson, wilson_of_mean};
+pub use rate::{pass_all_k, pass_at_k, wilson};
 pub use sequential::{DECISIVE, PairTally};
 pub use spread::{Spread, bootstrap_interval, mean_interval};
 pub use verdict::{EQUIVALENCE_MARGIN, FEWEST_CASES, SIGNIFICANCE, conclude, is_at_most, judge};

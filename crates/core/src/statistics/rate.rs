@@ -10,19 +10,6 @@ pub fn wilson(successes: usize, trials: usize) -> Option<Interval> {
     Some(wilson_around(number(successes) / number(trials), number(trials)))
 }
 
-/// An interval of the mean of values from 0 to 1, such as the pass rates of cases.
-///
-/// It is Wilson's with each value as one trial. No values from 0 to 1 vary more than successes and failures with the
-/// same mean do, so this is on the safe side; and unlike an interval from the deviation it does not shrink to a point
-/// when all values happen to be equal.
-pub fn wilson_of_mean(values: &[f64]) -> Option<Interval> {
-    if values.is_empty() || values.iter().any(|value| !(0.0..=1.0).contains(value)) {
-        return None;
-    }
-    let trials = number(values.len());
-    Some(wilson_around(super::spread::sum(values) / trials, trials))
-}
-
 pub(super) fn wilson_around(rate: f64, trials: f64) -> Interval {
     let square = Z * Z;
     let scale = 1.0 + square / trials;

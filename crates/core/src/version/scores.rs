@@ -19,8 +19,9 @@ use skillgauge_format::{Number, read};
 
 use super::history::{hash_of_version, read_bounded, refuse_link};
 use super::{VersionError, VersionNumber, VersionStore};
+use crate::benchmark::lowest_score;
 use crate::iteration::{Case, Iteration, Run};
-use crate::statistics::{Interval, Spread, wilson_of_mean};
+use crate::statistics::{Interval, Spread, cluster_interval};
 use crate::workspace::{Workspace, WorkspaceLock};
 
 /// The field of a grading with the hash of the skill's files, evals excluded.
@@ -60,7 +61,7 @@ impl VersionScores {
             Some(RunScore {
                 pass_rate: run.pass_rate?,
                 passed: run.is_passed(),
-                score: run.score(),
+                score: lowest_score(run).or_else(|| run.score()),
             })
         };
         let found: Vec<RunScore> = runs.filter_map(score).collect();
@@ -100,7 +101,7 @@ impl VersionScores {
 
     /// The interval of the pass rate over cases; none without runs.
     pub fn interval(&self) -> Option<Interval> {
-        let found = wilson_of_mean(&self.rates())?;
+        let found = cluster_interval(&self.rates())?;
         Some(Interval { low: round_rate(found.low), high: round_rate(found.high) })
     }
 
@@ -409,7 +410,7 @@ mod tests {
         let scores = VersionScores { cases: cases.into() };
         assert_eq!((scores.gradings(), scores.passed()), (5, 2));
         assert_eq!((scores.pass_rate(), scores.average()), (Some(0.625), None));
-        // Two cases are two trials, whatever the number of runs.
+        // Two cases are two values, whatever the number of runs.
         assert_eq!(scores.interval().map(|found| found.low < 0.2), Some(true));
     }
 }

@@ -167,20 +167,16 @@ impl Asker {
                 continue;
             }
             let problem = error.problem().filter(|_| error.is_worth_another_attempt());
-            match problem.and_then(|problem| retries.after(&problem)) {
-                Some(next) => {
-                    tracing::info!(%model, wait = ?next, "model is asked again");
-                    (cause, delay) = (Cause::Retry, next);
+            let Some(next) = problem.and_then(|problem| retries.after(&problem)) else {
+                // Usage limits and what this machine lacks may change while a worker lives; these do not.
+                use ModelError::{BadKey, NoCredit, UnknownModel};
+                if matches!(error, BadKey { .. } | NoCredit { .. } | UnknownModel { .. }) {
+                    let _ = self.refused.set(error.clone());
                 }
-                None => {
-                    // Usage limits and what this machine lacks may change while a worker lives; these do not.
-                    use ModelError::{BadKey, NoCredit, UnknownModel};
-                    if matches!(error, BadKey { .. } | NoCredit { .. } | UnknownModel { .. }) {
-                        let _ = self.refused.set(error.clone());
-                    }
-                    return Err(worth_reading(rejected, error));
-                }
-            }
+                return Err(worth_reading(rejected, error));
+            };
+            tracing::info!(%model, wait = ?next, "model is asked again");
+            (cause, delay) = (Cause::Retry, next);
         }
     }
 

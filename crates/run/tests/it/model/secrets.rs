@@ -45,7 +45,7 @@ async fn a_key_is_in_nothing_that_is_kept_even_if_a_service_says_it_back() {
         let mut failing = question();
         failing.user = vec!["Please fail.".to_owned()];
         let mut everything = vec![format!("{model:?} {access:?} {cassette:?}")];
-        for request in [question(), verdict_question(), failing, leaking] {
+        for request in [question(), verdict_question(), leaking, failing] {
             everything.push(shown(&model.answer(&request).await));
         }
         let recorded = files(folder.path());
