@@ -18,7 +18,8 @@ shows which of them can be used here, how they will be called, and what is missi
 ## What a run can see
 
 Each run has a folder of its own, removed afterwards: a private home, settings and temporary folder, and a work folder with \
-its own git repository, the input files, and the skill where the agent looks for skills (or no skill at all). The skill's \
+its own git repository, the input files, and the skill where the agent looks for skills (or no skill at all). git doesn't \
+list the folder of skills there, so that `git status` is the same in every arm. The skill's \
 `evals` folder, graders and other runs are out of reach. The agent's own bundled skills and the user's skills are off unless \
 asked for. Of the environment an agent gets only the variables below, those that its descriptor names, and one login.
 

@@ -57,10 +57,6 @@ fn wilson_intervals_are_those_of_scipy() {
 }
 
 #[test]
-fn the_interval_of_a_mean_of_passes_and_fails_is_that_of_their_rate() {
-}
-
-#[test]
 fn means_deviations_and_their_intervals_are_those_of_scipy() {
     for entry in golden("spread") {
         let values = floats(&entry["values"]);
