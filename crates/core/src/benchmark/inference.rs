@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use skillgauge_format::Extra;
 use skillgauge_format::evals::{
     Always, BenchmarkStatistics, CaseConfiguration, CaseStatistics, ConfigurationStatistics,
-    Estimate, NeverDiscriminating, PassAtK, PrimaryOutcome, Stats,
+    DifferenceStatistics, Estimate, NeverDiscriminating, PassAtK, PrimaryOutcome, Stats,
 };
 use skillgauge_format::json::Number;
 use skillgauge_format::part::{Configuration, EvalId};
@@ -16,8 +16,8 @@ use skillgauge_format::transcript::Outcome;
 
 use super::outcome::{Metric, Question, TOKENS, metric};
 use super::sides::Sides;
-use super::summary::{stats, whole_stats};
-use super::{Settings, rounded};
+use super::summary::{stats_by, whole_stats};
+use super::{Rounding, Settings, dollars, rounded};
 use crate::calibration;
 use crate::iteration::{Case, Iteration, Preference, Roles, Run};
 use crate::statistics::{
@@ -67,6 +67,13 @@ pub(super) fn infer(iteration: &Iteration, settings: &Settings) -> BenchmarkStat
         judge: iteration.judged().statistics(),
         extra: Extra::new(),
     };
+    // A comparator that reads positions has preferred nobody.
+    let is_biased = |found: &DifferenceStatistics| found.verdict.on_suite.position_bias.is_some();
+    if statistics.differences.iter().any(is_biased) {
+        for found in statistics.configurations.values_mut() {
+            found.primary = None;
+        }
+    }
     statistics.corrected = calibration::correct(iteration, &statistics);
     statistics
 }
@@ -135,13 +142,14 @@ fn of_configuration(
         .map(|case| case.measured(configuration).map(Run::is_passed).collect())
         .filter(|runs: &Vec<bool>| !runs.is_empty())
         .collect();
-    let stats = |metric: Metric| -> Option<Stats> {
+    let stats_in = |metric: Metric, round: Rounding| -> Option<Stats> {
         let cases = shared(cases, arms, metric);
         let runs = cases.iter().flat_map(|case| case.measured(configuration));
         let values: Vec<f64> = runs.filter_map(metric).collect();
         let mean = Spread::of(&by_case(&cases, configuration, metric))?.mean;
-        Some(stats(&Spread { mean, ..Spread::of(&values)? }))
+        Some(stats_by(&Spread { mean, ..Spread::of(&values)? }, round))
     };
+    let stats = |metric: Metric| stats_in(metric, rounded);
     let has_costs = knows_costs(cases, configuration);
     ConfigurationStatistics {
         cases: count(passes.len()),
@@ -168,7 +176,7 @@ fn of_configuration(
                 .filter(|run| run.tokens.is_some() && !run.usage_basis.is_reported())
                 .count(),
         ),
-        cost_usd: stats(|run| run.cost_usd).filter(|_| has_costs),
+        cost_usd: stats_in(|run| run.cost_usd, dollars).filter(|_| has_costs),
         extra: Extra::new(),
     }
 }

@@ -340,7 +340,7 @@ fn entry(case: &Case, run: &Run) -> Option<BenchmarkRun> {
         overall_efficiency: run.overall_efficiency.map(rounded),
         overall_score: run.overall_score.map(rounded),
         required_score: run.required_score.map(rounded),
-        cost_usd: run.cost_usd.map(rounded),
+        cost_usd: run.cost_usd.map(dollars),
         run_passed: Some(run.is_passed()),
         extra: Extra::new(),
     };
@@ -356,6 +356,14 @@ fn entry(case: &Case, run: &Run) -> Option<BenchmarkRun> {
         skill_loaded: run.skill_loaded,
         extra: Extra::new(),
     })
+}
+
+/// How a number is written.
+type Rounding = fn(f64) -> Number;
+
+/// An amount of money: a run of a small model costs less than a hundredth of a cent.
+fn dollars(amount: f64) -> Number {
+    Number::Float((amount * 1e6).round() / 1e6)
 }
 
 /// As it is written: with 4 decimals.

@@ -9,8 +9,8 @@ use skillgauge_format::part::{Configuration, EvalId};
 
 use super::inference::{count, knows_costs, mean, shared};
 use super::outcome::{Metric, Question, RUBRIC, TOKENS, lowest, metric};
-use super::rounded;
 use super::verdict::{CaseEvidence, Evidence, sentence};
+use super::{Rounding, dollars, rounded};
 use crate::comparison::PositionBias;
 use crate::iteration::{Case, Preference, Run};
 use crate::statistics::{
@@ -188,14 +188,14 @@ impl Sides<'_> {
                 all.insert(format!("rubric.{dimension}"), found);
             }
         }
-        let amounts: [(&str, Metric); 3] = [
-            ("time_seconds", |run| run.seconds),
-            ("tokens", TOKENS),
-            ("cost_usd", |run| run.cost_usd),
+        let amounts: [(&str, Metric, Rounding); 3] = [
+            ("time_seconds", |run| run.seconds, rounded),
+            ("tokens", TOKENS, rounded),
+            ("cost_usd", |run| run.cost_usd, dollars),
         ];
-        for (name, metric) in amounts {
+        for (name, metric, round) in amounts {
             if (name != "cost_usd" || self.knows_costs())
-                && let Some(found) = self.amount(metric)
+                && let Some(found) = self.amount(metric, round)
             {
                 all.insert(name.to_owned(), found);
             }
@@ -245,15 +245,15 @@ impl Sides<'_> {
         let share = |run: &Run| of(run).map(|value| ((value - low) / (high - low)).clamp(0.0, 1.0));
         let cases = self.runs(share);
         let interval = WithinCases::interval_of(&cases);
-        secondary(&cases, interval, low, high - low)
+        secondary(&cases, interval, (low, high - low), rounded)
     }
 
     /// A number without an upper end, with Student's interval over cases.
-    fn amount(&self, metric: Metric) -> Option<SecondaryDifference> {
+    fn amount(&self, metric: Metric, round: Rounding) -> Option<SecondaryDifference> {
         let cases = self.runs(metric);
         let differences: Vec<f64> =
             cases.iter().filter_map(|case| case_difference(&case.with, &case.without)).collect();
-        let mut found = secondary(&cases, mean_interval(&differences), 0.0, 1.0)?;
+        let mut found = secondary(&cases, mean_interval(&differences), (0.0, 1.0), round)?;
         let [with, without] = levels(&cases)?;
         found.ratio = (without > 0.0).then(|| rounded(with / without));
         Some(found)
@@ -273,15 +273,15 @@ fn levels(cases: &[CaseRuns]) -> Option<[f64; 2]> {
 fn secondary(
     cases: &[CaseRuns],
     interval: Option<Interval>,
-    low: f64,
-    width: f64,
+    (low, width): (f64, f64),
+    round: Rounding,
 ) -> Option<SecondaryDifference> {
     let [ours, theirs] = levels(cases)?;
     Some(SecondaryDifference {
-        mean: rounded(low + ours * width),
-        baseline_mean: rounded(low + theirs * width),
-        difference: rounded((ours - theirs) * width),
-        interval: interval.map(|found| [found.low, found.high].map(|end| rounded(end * width))),
+        mean: round(low + ours * width),
+        baseline_mean: round(low + theirs * width),
+        difference: round((ours - theirs) * width),
+        interval: interval.map(|found| [found.low, found.high].map(|end| round(end * width))),
         ratio: None,
         cases: count(cases.len()),
         extra: Extra::new(),

@@ -10,7 +10,7 @@ use skillgauge_format::evals::{ConfigurationSummary, Delta, DeltaValue, RunSumma
 use skillgauge_format::json::Number;
 use skillgauge_format::part::Configuration;
 
-use super::rounded;
+use super::{Rounding, rounded};
 use crate::iteration::{Iteration, Roles, Run};
 use crate::statistics::Spread;
 
@@ -78,11 +78,15 @@ fn dimensions(runs: &[&Run]) -> Option<IndexMap<String, Stats>> {
 }
 
 pub(super) fn stats(spread: &Spread) -> Stats {
+    stats_by(spread, rounded)
+}
+
+pub(super) fn stats_by(spread: &Spread, round: Rounding) -> Stats {
     Stats {
-        mean: rounded(spread.mean),
-        stddev: Some(rounded(spread.deviation)),
-        min: Some(rounded(spread.min)),
-        max: Some(rounded(spread.max)),
+        mean: round(spread.mean),
+        stddev: Some(round(spread.deviation)),
+        min: Some(round(spread.min)),
+        max: Some(round(spread.max)),
         ..Stats::default()
     }
 }

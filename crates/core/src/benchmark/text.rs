@@ -158,6 +158,10 @@ impl Amount {
     fn line(&self, found: &DifferenceStatistics) -> Option<String> {
         let Self { key, name, decimals, before, after } = self;
         let other = found.secondary.get(*key)?;
+        // A tenth of a cent and less.
+        let is_tiny =
+            *key == "cost_usd" && other.mean.as_f64().max(other.baseline_mean.as_f64()) < 0.001;
+        let decimals = if is_tiny { 6 } else { *decimals };
         let shown = |value: f64| {
             let amount = format!("{before}{:.decimals$}", value.abs());
             // Not `-0.0`.

@@ -180,7 +180,7 @@ fn three_cases_with_three_runs_are_enough_for_a_large_gain_on_these_cases() {
     let conclusion = conclude(&improvement, &Stop::Target).unwrap();
     assert_eq!((conclusion.decision, conclusion.question), (Decision::Adopted, Question::OnSuite));
     // 2 of 20^3 deals.
-    assert_eq!((conclusion.p_value, conclusion.current()), (0.0003, 1));
+    assert_eq!((conclusion.p_value, conclusion.current()), (0.00025, 1));
     let told = sentence(&conclusion);
     assert!(
         told.starts_with("v1 is better than v0 on these 3 cases: pass rate +100 points"),

@@ -653,7 +653,9 @@ fn a_ratio_is_that_of_the_means_and_not_of_what_is_shown_of_them() {
             json!({"format": "run", "outcome": "completed", "reason": "none", "cost_usd": cost});
         folder.run(&run, &[true]).json(&format!("{run}/run.json"), &record);
     }
-    let json = as_json(&folder.aggregate());
+    let found = folder.aggregate();
+    let json = as_json(&found);
     let cost = &json["statistics"]["differences"][0]["secondary"]["cost_usd"];
-    assert_eq!(cost["ratio"], 2.8, "{cost:#}");
+    assert_eq!((&cost["mean"], &cost["ratio"]), (&json!(0.00014), &json!(2.8)), "{cost:#}");
+    assert!(found.summary_text(Style::Plain).contains("cost +$0.000090, 2.8 times"));
 }
