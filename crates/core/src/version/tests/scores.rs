@@ -22,9 +22,9 @@ fn scores_come_from_the_gradings() {
     let overview = place.store().overview(PROGRAM).unwrap();
     assert_eq!((overview.best_version, overview.current_version), (Some(1), 1));
     assert_eq!((overview.versions[0].passed, overview.versions[0].gradings), (1, 2));
-    // Two runs of one case are one trial.
+    // Two runs of one case are one value, with the interval that a benchmark gives it.
     assert_eq!(overview.versions[0].pass_rate, Some(0.5));
-    assert_eq!(overview.versions[0].pass_rate_interval, Some([0.0546, 0.9454]));
+    assert_eq!(overview.versions[0].pass_rate_interval, Some([0.0945, 0.9055]));
     assert_eq!(overview.warnings.len(), 2, "{:?}", overview.warnings);
 }
 
@@ -76,7 +76,7 @@ fn runs_of_the_evals_dialect_count_by_case_and_their_rubric_is_the_score() {
     let [old, new] = overview.versions.as_slice() else { panic!("{overview:?}") };
     // Of case a the newer iteration counts, of case b the only one.
     assert_eq!((old.gradings, old.passed, old.pass_rate), (2, 1, Some(0.75)));
-    assert_eq!(old.pass_rate_interval, Some([0.1979, 0.9733]));
+    assert_eq!(old.pass_rate_interval, Some([0.0792, 0.9905]));
     assert_eq!((new.gradings, new.passed, new.pass_rate), (2, 2, Some(1.0)));
     assert_eq!((overview.best_version, overview.current_version), (Some(1), 1));
     assert_eq!(old.version.average_score, None);
