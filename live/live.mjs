@@ -158,17 +158,22 @@ function report() {
   return `${lines.join("\n")}\n`;
 }
 
+function write() {
+  const text = report();
+  console.log(`\n${text}`);
+  put(path.join(here, "results.md"), text);
+}
+
 const { child, url } = await startModel();
 environment = { ...process.env, OPENAI_BASE_URL: url, OPENAI_API_KEY: "local" };
 try {
   await judge();
+  write();
   versions();
 } finally {
   child.kill("SIGKILL");
 }
-const text = report();
-console.log(`\n${text}`);
-if (!fewText) put(path.join(here, "results.md"), text);
+write();
 fs.rmSync(work, { recursive: true, force: true });
 const failed = results.steps.filter((step) => !step.worked);
 for (const { line, status } of failed) console.error(`did not work: ${line} (exit ${status})`);

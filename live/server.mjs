@@ -13,6 +13,8 @@ const [modelPath, portFile, contextText] = process.argv.slice(2);
 const contextSize = Number(contextText || 8192);
 // What an answer needs at least, beside the prompt.
 const LEAST_ANSWER = 256;
+// A small model that has begun to repeat itself never ends; what is whole of an answer that is cut counts all the same.
+const MOST_ANSWER = 1200;
 
 const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, maxThreads: 2 });
 const model = await llama.loadModel({ modelPath });
@@ -40,7 +42,7 @@ async function answer(body) {
   try {
     const session = new LlamaChatSession({ contextSequence: sequence, systemPrompt: system });
     const wanted = body.max_completion_tokens || body.max_tokens || 1024;
-    const limit = Math.min(wanted, contextSize - asked - 64);
+    const limit = Math.min(wanted, MOST_ANSWER, contextSize - asked - 64);
     const schema = body.response_format?.json_schema?.schema;
     const grammar = schema ? await grammarOf(schema) : undefined;
     const began = Date.now();

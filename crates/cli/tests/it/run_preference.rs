@@ -97,3 +97,43 @@ fn preferences_are_merged() {
     assert_eq!(benchmark(&project, "all/iteration-1")["verdict"]["on_suite"]["verdict"], "better");
     assert_eq!(calls(&project), 12);
 }
+
+/// Work that has no checkable answer: prompts, and nothing to grade by.
+#[test]
+fn bare_prompts_are_compared_and_nothing_is_graded() {
+    let project = project("");
+    let evals: Vec<Value> = (1..=3)
+        .map(|id| json!({"id": id, "prompt": format!("Greet reader number {id}")}))
+        .collect();
+    let suite = json!({"skill_name": "greeter", "evals": evals});
+    project.file("greeter/evals/evals.json", suite.to_string());
+    let refused = run(&project, &["--runs", "2"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", project.shown(&refused));
+    let output = run(&project, &["--primary", "preference", "--runs", "2"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("Better on these 3 cases: preference +100 points"), "{text}");
+    assert_eq!(benchmark(&project, ITERATION).get("unmeasured"), None);
+    // The suite may say so itself, and is fine then.
+    let of_suite = json!({"skill_name": "greeter", "eval_config": {"primary_outcome": "preference"}, "evals": evals});
+    project.file("greeter/evals/evals.json", of_suite.to_string());
+    let linted = project.run(&["lint-evals", "greeter"]);
+    assert!(!linted.contains("can't be graded"), "{linted}");
+    let again = run(&project, &["--runs", "1"]);
+    assert_eq!(again.status.code(), Some(0), "{}", project.shown(&again));
+}
+
+/// Checks that a program decides need no judge; a preference does.
+#[test]
+fn a_suite_of_checks_alone_is_compared_by_the_judge_that_was_named() {
+    let project = project("");
+    let mut suite: Value =
+        serde_json::from_slice(&project.read("greeter/evals/evals.json")).unwrap();
+    for case in suite["evals"].as_array_mut().unwrap() {
+        case.as_object_mut().unwrap().remove("expectations");
+    }
+    project.file("greeter/evals/evals.json", suite.to_string());
+    let output = run(&project, &["--primary", "preference", "--runs", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", project.shown(&output));
+    assert_eq!(benchmark(&project, ITERATION)["verdict"]["on_suite"]["verdict"], "better");
+}

@@ -13,7 +13,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::value::BorrowedStrDeserializer;
 use skillgauge_format::Suite;
-use skillgauge_format::evals::Dimension;
+use skillgauge_format::evals::{Dimension, PrimaryOutcome};
 use skillgauge_format::json::{Node, Number};
 use skillgauge_format::part::{Configuration, EvalId};
 use skillgauge_format::record::IterationRecord;
@@ -269,7 +269,9 @@ impl Source {
                 None => !loads.is_empty(),
             });
         }
-        run.settle(end, graded);
+        let is_compared = self.record.as_ref().and_then(|record| record.primary_outcome)
+            == Some(PrimaryOutcome::Preference);
+        run.settle(end, graded, is_compared);
         run
     }
 }
@@ -424,7 +426,8 @@ impl Run {
     }
 
     /// Decides what the run counts for.
-    fn settle(&mut self, end: Result<End, NotMeasured>, graded: Found<Graded>) {
+    /// One that is compared with another needs nothing to be graded by: then it passes by completing.
+    fn settle(&mut self, end: Result<End, NotMeasured>, graded: Found<Graded>, is_compared: bool) {
         let end = match end {
             Ok(end) => end,
             Err(why) => return self.standing = Standing::NotMeasured(why),
@@ -450,6 +453,14 @@ impl Run {
             }
             (End::Completed, Found::Missing) => {
                 Standing::not_measured("not_graded", "there is no grading.json")
+            }
+            (End::Completed, Found::Value(graded))
+                if graded.is_empty() && is_compared && !graded.is_unjudged =>
+            {
+                let standing = self.measure(Standing::Passed, &graded);
+                self.stated_rate = Some(Number::Float(1.0));
+                (self.pass_rate, self.overall_efficiency) = (Some(1.0), Some(1.0));
+                standing
             }
             (End::Completed, Found::Value(graded)) if graded.is_empty() => {
                 let why = if graded.is_unjudged {

@@ -15,7 +15,6 @@ use crate::statistics::FEWEST_CASES;
 
 pub(super) fn check(suite: &SuiteView<'_>, facts: &SkillFacts, report: &mut Report<'_>) {
     count(suite, report);
-    nothing_to_grade(suite, |_| true, report);
     duplicates(&suite.cases, report);
     other_skill(suite, facts, report);
 }

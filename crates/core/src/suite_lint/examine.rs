@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use skillgauge_format::evals::translate;
+use skillgauge_format::evals::{PrimaryOutcome, translate};
 use skillgauge_format::{Suite, json};
 
 use super::report::Report;
@@ -30,8 +30,10 @@ pub struct Examination<'r> {
 /// What a suite is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Its runs are graded, so each case needs something to be graded by.
+    /// Its runs are graded, so each case needs something to be graded by, unless a preference decides.
     Grading,
+    /// Its runs are compared in pairs, which needs nothing to grade by.
+    Comparing,
     /// Its runs are compared with each other, or were made before.
     Looking,
 }
@@ -71,10 +73,11 @@ pub fn examine(request: &Examination<'_>) -> ExaminationResult {
         let translated = translate(&document.root);
         let view = SuiteView::new(translated.as_ref().unwrap_or(&document.root));
         structural::compile(&view, &mut report);
-        if request.purpose == Purpose::Grading {
+        let outcome = read.as_ref().ok().and_then(|read| read.value.config().primary_outcome);
+        if request.purpose == Purpose::Grading && outcome != Some(PrimaryOutcome::Preference) {
             case::nothing_to_grade(&view, |id| (request.is_wanted)(id), &mut report);
         }
-        if request.purpose == Purpose::Grading {
+        if request.purpose != Purpose::Looking {
             loading::check(&view, |id| (request.is_wanted)(id), &mut report);
         }
         if let Some(skill) = request.skill {

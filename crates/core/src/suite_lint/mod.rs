@@ -29,7 +29,7 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use skillgauge_format::evals::translate;
+use skillgauge_format::evals::{PrimaryOutcome, translate};
 use skillgauge_format::json::{self, LIMITS};
 use skillgauge_format::trigger::TriggerSet;
 use skillgauge_format::{Kind, Problems, ReadError, Suite, read};
@@ -191,6 +191,10 @@ fn lint_file(
             let view = SuiteView::new(translated.as_ref().unwrap_or(&document.root));
             linted.cases += view.cases.len();
             check_suite(&view, facts, &mut report);
+            let outcome = suite.as_ref().ok().and_then(|read| read.value.config().primary_outcome);
+            if outcome != Some(PrimaryOutcome::Preference) {
+                case::nothing_to_grade(&view, |_| true, &mut report);
+            }
             if let Ok(read) = &suite {
                 case::outcome(&read.value, &view, &mut report);
             }

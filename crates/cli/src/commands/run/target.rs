@@ -6,6 +6,7 @@ use skillgauge_core::profile::Policy;
 use skillgauge_core::suite_lint::{Examination, Purpose, examine};
 use skillgauge_core::version::{VersionNumber, VersionStore};
 use skillgauge_core::workspace::{Workspace, in_words};
+use skillgauge_format::evals::PrimaryOutcome;
 use skillgauge_format::{Dialect, Suite};
 
 use crate::args::RunArgs;
@@ -36,7 +37,11 @@ impl Target {
             Some(root) => workspace_at(root, &skill)?,
             None => Workspace::beside(&skill)?,
         };
-        let suite = read_suite(&suite_file, &skill, &workspace, args, Purpose::Grading, printer)?;
+        let purpose = match args.outcome.primary {
+            Some(PrimaryOutcome::Preference) => Purpose::Comparing,
+            _ => Purpose::Grading,
+        };
+        let suite = read_suite(&suite_file, &skill, &workspace, args, purpose, printer)?;
         Ok(Self { inputs_from: skill.clone(), skill, version: None, suite, workspace })
     }
 

@@ -21,7 +21,8 @@ lint_rules! { Suite:
     /// A case has nothing to be graded by
     ///
     /// ## What it does
-    /// Reports a case without expectations, structural checks, rubric and `expected_output`.
+    /// Reports a case without expectations, structural checks, rubric and `expected_output`, unless `primary_outcome` is
+    /// `preference`: then its runs are compared in pairs, and need none of them.
     ///
     /// ## Why is this bad?
     /// It would be run and paid for, and tell nothing. `run` refuses it before the first call.
