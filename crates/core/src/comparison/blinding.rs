@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex};
 
-use crate::judge::material::NAME;
+use crate::judge::material::{NAME, name_pattern};
 
 /// What is taken out in any case: a pattern and what stays. Earlier ones go first.
 const PATTERNS: [(&str, &str); 12] = [
@@ -64,11 +64,10 @@ impl Blinding {
         telling.dedup();
         let mut patterns = Vec::new();
         for name in telling.into_iter().filter(|name| !name.trim().is_empty()) {
-            let words: Vec<String> = name.split(['-', '_']).map(regex::escape).collect();
             // A plain word may be a part of others.
-            let pattern = match words.as_slice() {
-                [word] => format!(r"(?i)\b{word}\b"),
-                words => format!("(?i){}", words.join("[-_ ]")),
+            let pattern = match name.contains(['-', '_']) {
+                true => format!("(?i){}", name_pattern(name)),
+                false => format!(r"(?i)\b{}\b", name_pattern(name)),
             };
             patterns.push((Regex::new(&pattern)?, NAME));
         }
