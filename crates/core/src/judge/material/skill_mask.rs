@@ -282,8 +282,8 @@ impl SkillMask {
             let is_read = block.iter().any(|(_, kind)| *kind == LineKind::Skill);
             for (line, _) in block {
                 let next = normalised(unnumbered(line));
-                if next.is_empty() && !is_read {
-                    kept.push_str(line);
+                if next.is_empty() {
+                    kept.push_str(if is_read { "" } else { line });
                     continue;
                 }
                 // A number may be a result: it is the skill's only where it follows what it follows there.
@@ -529,6 +529,13 @@ mod tests {
         let whole = "# How to\n\nWrite the total first, with two digits.\n\n42\n\n# How to\n";
         assert_eq!(mask.answered(whole, true, &none), "42\n\n# How to\n");
         assert_eq!(mask.answered(read, false, &none), read);
+        let numbered = SkillMask::new(
+            &unshown("x-y", "Write the total first, with two digits.\n\n3. Done\n"),
+            ["Sum"],
+        )
+        .unwrap();
+        let steps = "Write the total first, with two digits.\n\n3. Done\n3. Done\n";
+        assert_eq!(numbered.answered(steps, true, &none), "3. Done\n");
         // What stands alone may be the answer.
         assert_eq!(mask.answered("Then greet the reader.\n42\n", true, &none), "42\n");
         assert_eq!(mask.answered("Then greet the reader.\n    3\t\n", true, &none), "");

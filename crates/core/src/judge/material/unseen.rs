@@ -65,14 +65,17 @@ pub(super) fn shown<'t>(
                 let Some(&of) = calls.get(&index) else { continue };
                 let EventKind::ToolCall(call) = &transcript.events[of].kind else { continue };
                 let is_unclear = matches!(fates.get(&of), Some(Fate::Unclear));
-                if fates.contains_key(&of) && !is_unclear {
-                    continue;
-                }
+                let input = match fates.get(&of) {
+                    Some(Fate::Hidden) => continue,
+                    Some(Fate::Without(input)) => input,
+                    Some(Fate::Unclear) | None => &call.input,
+                };
+                let is_more = !is_unclear && (does_work(input) || is_search(&call.name, input));
                 let output = &result.output;
                 let is_own = mask.encodes(output)
                     || ((is_unclear || mask.has_lines(output, &written))
                         && is_blank(&mask.answered(output, true, &written)));
-                if is_own && (is_unclear || !(does_work(call) || is_search(call))) {
+                if is_own && !is_more {
                     fates.insert(of, Fate::Hidden);
                 } else if is_unclear {
                     fates.insert(of, Fate::Without(call.input.clone()));
@@ -265,7 +268,7 @@ fn fate(call: &ToolCall, is_linked: bool, mask: &SkillMask) -> Option<Fate> {
     if is_skill_tool(&call.name) {
         return Some(Fate::Hidden);
     }
-    if let Some((key, command)) = command(call) {
+    if let Some((key, command)) = command(&call.input) {
         let names_skill = |part: &str| mask.is_path_in(part);
         if !names_skill(&command) {
             return is_linked.then_some(Fate::Unclear);
@@ -280,7 +283,7 @@ fn fate(call: &ToolCall, is_linked: bool, mask: &SkillMask) -> Option<Fate> {
         return Some(Fate::Without(Value::Object(fields)));
     }
     let is_read = is_linked || mask.is_path_in(&call.input.to_string());
-    if !is_read || writes(call) {
+    if !is_read || writes(&call.input) {
         return None;
     }
     Some(without_paths(&call.input, mask).map_or(Fate::Hidden, Fate::Without))
@@ -304,28 +307,28 @@ fn without_paths(input: &Value, mask: &SkillMask) -> Option<Value> {
 }
 
 /// The command that a call runs, and the field that it stands in.
-fn command(call: &ToolCall) -> Option<(&'static str, String)> {
-    let fields = call.input.as_object()?;
+fn command(input: &Value) -> Option<(&'static str, String)> {
+    let fields = input.as_object()?;
     let key = COMMANDS.into_iter().find(|&key| fields.contains_key(key))?;
     Some((key, in_words(&fields[key])))
 }
 
-fn writes(call: &ToolCall) -> bool {
-    let fields = call.input.as_object();
+fn writes(input: &Value) -> bool {
+    let fields = input.as_object();
     fields.is_some_and(|fields| CONTENTS.iter().any(|key| fields.contains_key(*key)))
 }
 
 /// Whether a call does more than look.
-fn does_work(call: &ToolCall) -> bool {
-    match command(call) {
+fn does_work(input: &Value) -> bool {
+    match command(input) {
         Some((_, command)) => Command::new(&command).does() == Does::Work,
-        None => writes(call),
+        None => writes(input),
     }
 }
 
 /// Whether a call searches files for something, and reads none as a whole.
-fn is_search(call: &ToolCall) -> bool {
-    let command = command(call).map_or_else(|| call.name.to_lowercase(), |(_, command)| command);
+fn is_search(tool: &str, input: &Value) -> bool {
+    let command = command(input).map_or_else(|| tool.to_lowercase(), |(_, command)| command);
     let program = command.split_whitespace().next().unwrap_or_default();
     SEARCHES.contains(&program)
 }
