@@ -65,10 +65,8 @@ impl Blinding {
         let mut patterns = Vec::new();
         for name in telling.into_iter().filter(|name| !name.trim().is_empty()) {
             // A plain word may be a part of others.
-            let pattern = match name.contains(['-', '_']) {
-                true => format!("(?i){}", name_pattern(name)),
-                false => format!(r"(?i)\b{}\b", name_pattern(name)),
-            };
+            let edge = if name.contains(['-', '_']) { "" } else { r"\b" };
+            let pattern = format!("(?i){edge}{}{edge}", name_pattern(name));
             patterns.push((Regex::new(&pattern)?, NAME));
         }
         // Paths and workspaces hold names, so they go before them.

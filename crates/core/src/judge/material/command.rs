@@ -311,7 +311,7 @@ fn arguments_without<'w>(
 /// The same for `find`, whose options have values; nothing when only the skill was looked for.
 fn find_without<'w>(arguments: &[&'w str], is_own: &dyn Fn(&str) -> bool) -> Option<Vec<&'w str>> {
     let is_option = |word: &&str| word.starts_with(['-', '!', '(', '\\']);
-    let roots = arguments.iter().position(|word| is_option(word)).unwrap_or(arguments.len());
+    let roots = arguments.iter().position(is_option).unwrap_or(arguments.len());
     let (roots, tests) = arguments.split_at(roots);
     let mut kept: Vec<&str> = roots.iter().copied().filter(|root| !is_own(root)).collect();
     if kept.is_empty() && !roots.is_empty() {

@@ -262,13 +262,12 @@ impl SkillMask {
         has_read: bool,
         written: &HashSet<String>,
     ) -> Cow<'t, str> {
-        let listed = match has_read && self.file.is_some() {
-            true => {
-                let is_entry = |name: &str| self.entries.contains(name);
-                let rest = listing::without_folder(output, "SKILL.md", &is_entry);
-                Cow::Owned(self.unlisted(&rest).into_owned())
-            }
-            false => self.unlisted(output),
+        let listed = if has_read && self.file.is_some() {
+            let is_entry = |name: &str| self.entries.contains(name);
+            let rest = listing::without_folder(output, "SKILL.md", &is_entry);
+            Cow::Owned(self.unlisted(&rest).into_owned())
+        } else {
+            self.unlisted(output)
         };
         let lines: Vec<(&str, LineKind)> =
             listed.split_inclusive('\n').map(|line| (line, self.kind(line, written))).collect();
