@@ -297,7 +297,10 @@ fi
 }
 
 /// The text of a skill that agents read in many ways.
-const TIDY: &str = "---\nname: csv-tidy\ndescription: Tidies tables. Use for CSV files.\n---\n\n# CSV Tidy\n\nAlways sum the last column of the table first.\nThen round every number to two digits.\n";
+const TIDY: &str = "---\nname: csv-tidy\ndescription: Tidies tables. Use for CSV files.\n---\n\n# CSV Tidy\n\nAlways sum the last column of the table first.\nThen round every number to two digits.\n\n3. Done\n";
+
+/// The beginning of it in base64.
+const TIDY_ENCODED: &str = "LS0tCm5hbWU6IGNzdi10aWR5CmRlc2NyaXB0aW9uOiBUaWRpZXMgdGFibGVzLiBVc2Ug";
 
 /// What a tell looks like to a judge that searches for one; the last ones are what careless cutting leaves.
 const TELLS: &str =
@@ -322,6 +325,84 @@ fn says(text: &str) -> Vec<Value> {
 /// One way to behave: what it does with the skill, what it does without, and the file that it writes in either case.
 type Behaviour = (Vec<Value>, Vec<Value>, [&'static str; 2]);
 
+/// A command that reads the skill and looks at something else, and the same without the reading: all facts are there.
+fn looked_at_more() -> Vec<Behaviour> {
+    let skill = ".agents/skills/csv-tidy";
+    let both = |with: &str, output: &str, without: &str, left: &str| {
+        (bash(with, output), bash(without, left), ["Total: 42\n"; 2])
+    };
+    let read = |others: &str| format!("cat {skill}/SKILL.md; {others}");
+    let mut all: Vec<Behaviour> = [
+        "grep -n broken in.csv",
+        "cat in.csv",
+        "git diff",
+        "jq .total out.json",
+        "python3 -c 'import check; print(check.rows)'",
+        "sqlite3 db 'select 1'",
+        "frobnicate in.csv",
+        "echo row 42",
+    ]
+    .into_iter()
+    .map(|others| {
+        both(&read(others), &format!("{TIDY}2:row 42,broken\n"), others, "2:row 42,broken\n")
+    })
+    .collect();
+    all.extend([
+        both(&format!("cat {skill}/SKILL.md in.csv"), &format!("{TIDY}row,42\n"), "cat in.csv", "row,42\n"),
+        both(
+            &format!("ls -la {skill} && cat in.csv"),
+            "total 4\ndrwxr-xr-x 2 a a 60 Nov 1 .\ndrwxr-xr-x 3 a a 60 Nov 1 ..\n-rw-r--r-- 1 a a 99 Nov 1 SKILL.md\nrow,42\n",
+            "cat in.csv",
+            "row,42\n",
+        ),
+        // Whatever reads all files, reads those of the skill.
+        both("find . -name '*.*' | xargs cat", &format!("{TIDY}row,42\n"), "find . -name '*.*' | xargs cat", "row,42\n"),
+        both("grep -rhi digits .", "Then round every number to two digits.\n", "grep -rhi digits .", ""),
+        (bash("base64 -w0 \"$F\"", TIDY_ENCODED), Vec::new(), ["Total: 42\n"; 2]),
+        both(
+            &format!("cat {skill}/SKILL.md && for i in 1 2; do echo row $i of 42; done"),
+            &format!("{TIDY}row 1 of 42\nrow 2 of 42\n"),
+            "for i in 1 2; do echo row $i of 42; done",
+            "row 1 of 42\nrow 2 of 42\n",
+        ),
+    ]);
+    all
+}
+
+/// The same folder with the skill in it and without it, as tools list it.
+fn listings() -> Vec<Behaviour> {
+    let both = |command: &str, with: &str, without: &str| {
+        (bash(command, with), bash(command, without), ["Total: 42\n"; 2])
+    };
+    let mut all = vec![
+        both(
+            "ls -AR",
+            ".:\n.agents\n42.csv\n\n./.agents:\nskills\n\n./.agents/skills:\ncsv-tidy\n\n./.agents/skills/csv-tidy:\nSKILL.md\nreferences\n\n./src:\nmarch.csv\n",
+            ".:\n42.csv\n\n./src:\nmarch.csv\n",
+        ),
+        both(
+            "tree -a",
+            ".\n├── .agents\n│   └── skills\n│       └── csv-tidy\n│           ├── SKILL.md\n│           └── references\n└── 42.csv\n",
+            ".\n└── 42.csv\n",
+        ),
+        both("ls -aC", ".  ..  .agents  .git  42.csv\n", ".  ..  .git  42.csv\n"),
+        both("ls -am", "., .., .agents, .git, 42.csv\n", "., .., .git, 42.csv\n"),
+        both("echo .* *", ". .. .agents .git 42.csv\n", ". .. .git 42.csv\n"),
+    ];
+    let listed = |output: Value| {
+        vec![
+            call("l", "list_directory", &json!({"path": "."})),
+            json!({"type": "tool_result", "id": "l", "output": output}),
+        ]
+    };
+    all.push((
+        listed(json!([".agents", ".git", "42.csv"])),
+        listed(json!([".git", "42.csv"])),
+        ["Total: 42\n"; 2],
+    ));
+    all
+}
+
 /// The same work, in words and deeds that tell of the skill and in others.
 fn behaviours() -> Vec<Behaviour> {
     let plain = ["Total: 42\n"; 2];
@@ -341,6 +422,25 @@ fn behaviours() -> Vec<Behaviour> {
         said(
             "I read SKILL.md.\n\nThe total is **42**.\n\n*Made with csv-tidy*",
             "The total is **42**.",
+        ),
+        said("I found a relevant skill for this. The total is 42.", "The total is 42."),
+        said("There is a skill that covers this task. The total is 42.", "The total is 42."),
+        said("A skill is available for this; reading it. It is 42.", "It is 42."),
+        said("Since a specialized skill exists, I used it. It is 42.", "It is 42."),
+        said("The total is 42.\n\nSkills used: csv-tidy", "The total is 42."),
+        said("**Skill used:** csv-tidy\n\nThe total is 42.", "The total is 42."),
+        said("I read the SKILL.md file. I invoked the Skill tool. It is 42.", "It is 42."),
+        said("Base directory for this skill: /w/.agents/skills/csv-tidy\n42", "42"),
+        // Some agents use an id again.
+        (
+            [
+                bash("cat .agents/skills/csv-tidy/SKILL.md", TIDY),
+                bash("./step 1", "finding 42"),
+                bash("./step 2", "finding 43"),
+            ]
+            .concat(),
+            [bash("./step 1", "finding 42"), bash("./step 2", "finding 43")].concat(),
+            plain,
         ),
         did("cd .agents/skills/csv-tidy && python3 -c \"print(open('SKILL.md').read())\"", TIDY),
         did("base64 .agents/skills/csv-tidy/SKILL.md", "LS0tCm5hbWU6IGNzdi10aWR5"),
@@ -407,7 +507,7 @@ fn many_faced(behaviours: &[Behaviour]) -> String {
 
 #[test]
 fn no_way_to_speak_of_the_skill_or_to_read_it_tells_the_arm_and_no_fact_is_lost() {
-    let behaviours = behaviours();
+    let behaviours = [behaviours(), looked_at_more(), listings()].concat();
     let project = Project::new();
     let cases = (0..behaviours.len()).map(|index| {
         json!({"id": index + 1, "prompt": format!("Sum up number {index}."), "expectations": ["There is a hint", "The total is 42"]})
@@ -459,7 +559,8 @@ fn names_that_tell_of_the_skill_become_ordinary_ones() {
     let agent = r#"#!/bin/sh
 cat > /dev/null
 printf '{"tool": "csv-tidy", "total": 42}\n' > csv-tidy-out.json
-echo '{"type":"result","text":"csv-tidy is done: csv_tidy.log has 42."}'
+echo '{"type":"result","text":"csv-tidy is done: csv_tidy.log has 42. 已用csv-tidy完成. CsvTidy, csvtidy, csv-tidys"}'
+printf '## CSV Tidy\n\n42\n' > head.md
 "#;
     script(&project, "agent.sh", agent);
     script(&project, "judge.sh", BIASED);
@@ -471,9 +572,34 @@ echo '{"type":"result","text":"csv-tidy is done: csv_tidy.log has 42."}'
         ("project-out.json", "csv-tidy"),
         ("\"total\": 42", "csv_tidy"),
         ("project.log has 42", "[name]"),
+        ("已用project完成", "CsvTidy"),
+        ("project, project, projects", "csvtidy"),
+        ("## project", "CSV Tidy"),
     ] {
         assert!(request.contains(shown) && !request.contains(hidden), "{request}");
     }
+}
+
+/// A word that names a file's ending, too, is not taken out of what the agent made.
+#[test]
+fn a_skill_named_like_a_file_ending_leaves_file_names_alone() {
+    let project = Project::new();
+    let suite = json!({"skill_name": "pdf", "evals": [{"id": 1, "prompt": "Fill in the form", "expectations": ["It is filled in"]}]});
+    project
+        .file("pdf/SKILL.md", TIDY.replace("csv-tidy", "pdf"))
+        .file("pdf/evals/evals.json", suite.to_string());
+    let agent = r#"#!/bin/sh
+cat > /dev/null
+echo x > out.pdf
+echo '{"type":"result","text":"I used the pdf skill. Saved as a PDF: out.pdf (PDF/A)."}'
+"#;
+    script(&project, "agent.sh", agent);
+    script(&project, "judge.sh", BIASED);
+    let args = ["run", "pdf", "--agent", "command:./agent.sh", "--judge", "command:./judge.sh"];
+    let output = project.output(&[&args[..], &["--runs", "1"]].concat());
+    let request = asked(&project).pop().unwrap_or_else(|| panic!("{}", project.shown(&output)));
+    assert!(request.contains("\nSaved as a PDF: out.pdf (PDF/A)."), "{request}");
+    assert!(!request.contains("project") && !request.contains("skill"), "{request}");
 }
 
 /// What an agent forges is not what the judge is told to look for: it knows its own texts, and not the key.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex};
 
-use crate::judge::material::NAME;
+use crate::judge::material::{NAME, name_pattern};
 
 /// What is taken out in any case: a pattern and what stays. Earlier ones go first.
 const PATTERNS: [(&str, &str); 12] = [
@@ -64,12 +64,9 @@ impl Blinding {
         telling.dedup();
         let mut patterns = Vec::new();
         for name in telling.into_iter().filter(|name| !name.trim().is_empty()) {
-            let words: Vec<String> = name.split(['-', '_']).map(regex::escape).collect();
             // A plain word may be a part of others.
-            let pattern = match words.as_slice() {
-                [word] => format!(r"(?i)\b{word}\b"),
-                words => format!("(?i){}", words.join("[-_ ]")),
-            };
+            let edge = if name.contains(['-', '_']) { "" } else { r"\b" };
+            let pattern = format!("(?i){edge}{}{edge}", name_pattern(name));
             patterns.push((Regex::new(&pattern)?, NAME));
         }
         // Paths and workspaces hold names, so they go before them.

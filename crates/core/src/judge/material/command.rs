@@ -143,24 +143,257 @@ impl<'c> Command<'c> {
         parts(self.0, &["&&", "||", ";", "\n"]).map(does).max().unwrap_or(Does::Look)
     }
 
-    /// The command without the parts that read the skill; nothing when only looking is left.
-    pub(super) fn without_reading(&self, names_skill: &dyn Fn(&str) -> bool) -> Option<String> {
-        let (mut kept, mut works, mut is_inside) = (String::new(), false, false);
+    /// The command without what reads the skill: whole parts, or those arguments of a part that name it.
+    pub(super) fn without_reading(&self, names_skill: &dyn Fn(&str) -> bool) -> Left {
+        let mut reader = Reader { names_skill, folders: Vec::new(), is_inside: false };
+        let (mut kept, mut is_more, mut is_code) = (String::new(), false, false);
+        // Within a loop over files of the skill; and whether the part before was left out.
+        let (mut loops, mut is_else) = (0_usize, false);
         for part in parts(self.0, &["&&", "||", ";", "\n"]) {
-            let names = names_skill(part);
-            let does = does(part);
-            if part.trim_start().starts_with("cd ") {
-                is_inside = names;
-            }
-            if (names || is_inside) && does != Does::Work {
+            let body = part.trim_end_matches(['&', '|', ';', '\n', ' ']);
+            let words = words(body);
+            let first = words.first().copied().unwrap_or_default();
+            if loops > 0 {
+                loops = match first {
+                    "for" | "while" | "until" => loops + 1,
+                    "done" => loops - 1,
+                    _ => loops,
+                };
                 continue;
             }
-            works |= does != Does::Look;
-            kept.push_str(part);
+            let is_bare = is_bare(&words) && does(body) != Does::Work;
+            // What is said when the skill is not there.
+            if std::mem::take(&mut is_else) && is_bare {
+                continue;
+            }
+            match reader.part_without(body, &words) {
+                Left::Rest(rest) => {
+                    is_more |= !is_bare;
+                    kept.push_str(&rest);
+                    kept.push_str(&part[body.len()..]);
+                }
+                left => {
+                    is_code |= left == Left::Code;
+                    loops += usize::from(first == "for");
+                    is_else = part.ends_with("||");
+                }
+            }
         }
         let kept = kept.trim().trim_end_matches(['&', ';', '|']).trim_end();
-        (works && !kept.is_empty()).then(|| kept.to_owned())
+        match is_more && !kept.is_empty() {
+            true => Left::Rest(kept.to_owned()),
+            false if is_code => Left::Code,
+            false => Left::Nothing,
+        }
     }
+}
+
+/// What is left of a command without reading the skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    /// Code that names the skill, and may do more than read it.
+    Code,
+    Rest(String),
+}
+
+/// Finds what of a command reads the skill.
+struct Reader<'r> {
+    names_skill: &'r dyn Fn(&str) -> bool,
+    /// Variables that hold a path of the skill.
+    folders: Vec<String>,
+    /// Whether the command has gone into a folder of the skill.
+    is_inside: bool,
+}
+
+impl Reader<'_> {
+    fn names(&self, word: &str) -> bool {
+        let is_held = |name: &String| {
+            word.contains(&format!("${name}")) || word.contains(&format!("${{{name}}}"))
+        };
+        (self.names_skill)(word) || self.folders.iter().any(is_held)
+    }
+
+    fn part_without(&mut self, part: &str, words: &[&str]) -> Left {
+        let names = self.names(part);
+        if words.first() == Some(&"cd") {
+            self.is_inside = names;
+        }
+        if !names && !self.is_inside {
+            return Left::Rest(part.to_owned());
+        }
+        for word in words {
+            if let Some((name, value)) = word.split_once('=')
+                && is_variable(name)
+                && self.names(value)
+            {
+                self.folders.push(name.to_owned());
+            }
+        }
+        if does(part) == Does::Work {
+            return Left::Rest(part.to_owned());
+        }
+        let mut kept = Vec::new();
+        for (index, step) in parts(part, &["|"]).enumerate() {
+            match self.step_without(step.trim_matches(['|', ' ']), index == 0) {
+                // What comes behind it works on the skill.
+                left if index == 0 && !matches!(left, Left::Rest(_)) => return left,
+                Left::Rest(rest) => kept.push(rest),
+                Left::Nothing | Left::Code => {}
+            }
+        }
+        let lead = &part[..part.len() - part.trim_start().len()];
+        Left::Rest(format!("{lead}{}", kept.join(" | ")))
+    }
+
+    /// A step of a pipeline without the arguments that name the skill; nothing when no other file is among them.
+    fn step_without(&self, step: &str, is_first: bool) -> Left {
+        let words = words(step);
+        let begin = words.iter().take_while(|word| is_before_program(word)).count();
+        let program = words.get(begin).map_or("", |path| path.rsplit('/').next().unwrap_or(path));
+        // Where the command has gone into a folder of the skill, what has no path of its own is in there.
+        let is_in = self.is_inside && is_first && !matches!(program, "echo" | "printf");
+        if !is_in && !self.names(step) {
+            return Left::Rest(step.to_owned());
+        }
+        if INTERPRETERS.contains(&program) || step.contains("<<") {
+            return Left::Code;
+        }
+        let is_elsewhere =
+            |word: &str| word.starts_with(['/', '~', '$', '-']) || word.contains("..");
+        let is_own = |word: &str| self.names(word) || (is_in && !is_elsewhere(word));
+        let (program_words, arguments) = words.split_at(words.len().min(begin + 1));
+        let found = if program == "find" {
+            find_without(arguments, &is_own)
+        } else {
+            arguments_without(program, arguments, &is_own)
+        };
+        match found {
+            Some(kept) => Left::Rest([program_words, &kept].concat().join(" ")),
+            None => Left::Nothing,
+        }
+    }
+}
+
+/// The arguments that do not name the skill; nothing when no file is among them.
+fn arguments_without<'w>(
+    program: &str,
+    arguments: &[&'w str],
+    is_own: &dyn Fn(&str) -> bool,
+) -> Option<Vec<&'w str>> {
+    // The first argument of these is no file.
+    let mut others =
+        usize::from(matches!(program, "awk" | "egrep" | "git" | "grep" | "jq" | "rg" | "sed"));
+    let (mut kept, mut is_left) = (Vec::new(), false);
+    for &word in arguments {
+        let is_ignoring = kept.last().is_some_and(|last| matches!(*last, "-I" | "--ignore"));
+        if is_own(word) {
+            // What is left out by the command itself is not read.
+            let is_excluded =
+                word.contains("exclude") || word.trim_matches(['"', '\'']).starts_with('!');
+            is_left |= is_excluded || is_ignoring;
+            if is_ignoring {
+                kept.pop();
+            }
+            continue;
+        }
+        kept.push(word);
+        let is_file = !word.starts_with('-')
+            && !word.contains('>')
+            && !word.chars().all(|letter| letter.is_ascii_digit())
+            && word != "in";
+        is_left |= is_file && others == 0;
+        others -= usize::from(is_file && others > 0);
+    }
+    is_left.then_some(kept)
+}
+
+/// The same for `find`, whose options have values; nothing when only the skill was looked for.
+fn find_without<'w>(arguments: &[&'w str], is_own: &dyn Fn(&str) -> bool) -> Option<Vec<&'w str>> {
+    let is_option = |word: &&str| word.starts_with(['-', '!', '(', '\\']);
+    let roots = arguments.iter().position(is_option).unwrap_or(arguments.len());
+    let (roots, tests) = arguments.split_at(roots);
+    let mut kept: Vec<&str> = roots.iter().copied().filter(|root| !is_own(root)).collect();
+    if kept.is_empty() && !roots.is_empty() {
+        return None;
+    }
+    let is_link = |word: &str| matches!(word, "-o" | "-or" | "-a" | "-and");
+    let (mut is_cut, mut is_left, mut is_linked) = (false, false, true);
+    for &word in tests {
+        let is_test =
+            kept.last().is_some_and(|last| last.ends_with("name") || last.ends_with("path"));
+        if !is_own(word) {
+            is_left |= is_test;
+            // What stood between two tests goes with one of them.
+            if is_linked || !is_link(word) {
+                kept.push(word);
+            }
+            is_linked = true;
+            continue;
+        }
+        if is_test {
+            kept.pop();
+        }
+        // What it passes over is not read.
+        if kept.last().is_some_and(|last| matches!(*last, "-not" | "!")) {
+            kept.pop();
+            is_left = true;
+        }
+        is_linked = kept.last().is_some_and(|last| is_link(last));
+        if is_linked {
+            kept.pop();
+        }
+        is_cut = true;
+    }
+    (is_left || !is_cut).then_some(kept)
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Whether a word stands before the program of a step.
+fn is_before_program(word: &str) -> bool {
+    const WORDS: [&str; 11] =
+        ["sudo", "time", "env", "xargs", "if", "then", "else", "do", "for", "while", "!"];
+    WORDS.contains(&word)
+        || word.starts_with('-')
+        || (word.contains('=') && !word.starts_with(['"', '\'']))
+}
+
+/// Whether a part does nothing that is worth showing: it only goes somewhere, or prints what is no fact.
+fn is_bare(words: &[&str]) -> bool {
+    let begin = words.iter().take_while(|word| is_before_program(word)).count();
+    let Some(program) = words.get(begin) else { return true };
+    match *program {
+        "cd" | "pwd" | "true" | ":" | "export" | "set" | "done" | "fi" => true,
+        "echo" | "printf" => !words[begin + 1..]
+            .iter()
+            .any(|word| word.contains(|letter: char| letter.is_ascii_digit())),
+        _ => false,
+    }
+}
+
+/// The words of a step; what is quoted, or a command of its own, is one.
+fn words(step: &str) -> Vec<&str> {
+    let (mut words, mut begin, mut quote, mut depth) = (Vec::new(), None, None, 0_usize);
+    for (at, letter) in step.char_indices() {
+        match quote {
+            Some(mark) if mark == letter => quote = None,
+            Some(_) => continue,
+            None if matches!(letter, '"' | '\'' | '`') => quote = Some(letter),
+            None if letter == '(' => depth += 1,
+            None if letter == ')' => depth = depth.saturating_sub(1),
+            None => {}
+        }
+        if letter.is_whitespace() && depth == 0 {
+            words.extend(begin.take().map(|begin: usize| &step[begin..at]));
+        } else {
+            begin.get_or_insert(at);
+        }
+    }
+    words.extend(begin.map(|begin| &step[begin..]));
+    words
 }
 
 /// What a part does: the most that one of its steps does.
@@ -174,23 +407,7 @@ fn step_does(step: &str) -> Does {
     if writes_file(step) {
         return Does::Work;
     }
-    let mut words = step.split_whitespace().skip_while(|word| {
-        matches!(
-            *word,
-            "sudo"
-                | "time"
-                | "env"
-                | "xargs"
-                | "if"
-                | "then"
-                | "else"
-                | "do"
-                | "for"
-                | "while"
-                | "!"
-        ) || word.starts_with('-')
-            || (word.contains('=') && !word.starts_with(['"', '\'']))
-    });
+    let mut words = step.split_whitespace().skip_while(|word| is_before_program(word));
     let Some(path) = words.next() else { return Does::Look };
     let program = path.rsplit('/').next().unwrap_or(path);
     let rest: Vec<&str> = words.collect();
@@ -357,12 +574,57 @@ mod tests {
                 Some("cp .claude/skills/csv-report/a.md report.md"),
             ),
             ("cat .claude/x; echo 'a; b' > out.txt", Some("echo 'a; b' > out.txt")),
+            // Looking at something else is no reading of the skill.
+            (
+                "cat .claude/skills/csv-report/SKILL.md; grep -n broken a.csv",
+                Some("grep -n broken a.csv"),
+            ),
+            ("cat .claude/skills/csv-report/SKILL.md a.csv", Some("cat a.csv")),
+            ("cat a.csv .claude/skills/csv-report/SKILL.md | head -3", Some("cat a.csv | head -3")),
+            (
+                "head -n 5 .claude/skills/csv-report/SKILL.md && sqlite3 db 'select 1'",
+                Some("sqlite3 db 'select 1'"),
+            ),
+            ("grep -n total .claude/skills/csv-report/SKILL.md a.csv", Some("grep -n total a.csv")),
+            ("grep -n total .claude/skills/csv-report/SKILL.md", None),
+            (
+                "sed -n 1,9p .claude/skills/csv-report/SKILL.md; sed -n 1,9p a.csv",
+                Some("sed -n 1,9p a.csv"),
+            ),
+            ("ls -la .claude/skills/csv-report && cat a.csv", Some("cat a.csv")),
+            (
+                "find . -name SKILL.md -o -name '*.csv' | xargs cat",
+                Some("find . -name '*.csv' | xargs cat"),
+            ),
+            ("find . -type f -not -path './.claude/*'", Some("find . -type f")),
+            ("ls -a | grep -v .claude", Some("ls -a")),
+            ("tree -a -I .claude", Some("tree -a")),
+            ("grep -rn total --exclude-dir=.claude", Some("grep -rn total")),
+            (
+                "for f in .claude/skills/csv-report/*.md a.csv; do echo == $f; cat $f; done",
+                Some("for f in a.csv; do echo == $f; cat $f; done"),
+            ),
+            (
+                "for f in .claude/skills/csv-report/*.md; do cat $f; done; wc -l a.csv",
+                Some("wc -l a.csv"),
+            ),
+            ("for f in .claude/skills/csv-report/*.md; do cat $f; done", None),
+            (
+                "cd .claude/skills/csv-report && cat SKILL.md && cat ../../../a.csv",
+                Some("cat ../../../a.csv"),
+            ),
+            ("D=.claude/skills; F=$D/csv-report; base64 $F/x.md", None),
+            ("cat .claude/skills/csv-report/SKILL.md; echo ---; pwd", None),
+            ("cat .claude/skills/csv-report/SKILL.md || echo 'none found'", None),
+            (
+                "cat .claude/skills/csv-report/SKILL.md; echo row 17 is broken",
+                Some("echo row 17 is broken"),
+            ),
+            ("cat $(ls -d .claude/skills/*/SKILL.md)", None),
         ] {
-            assert_eq!(
-                Command::new(command).without_reading(&names).as_deref(),
-                expected,
-                "{command}"
-            );
+            let left = Command::new(command).without_reading(&names);
+            let left = if let Left::Rest(rest) = &left { Some(rest.as_str()) } else { None };
+            assert_eq!(left, expected, "{command}");
         }
     }
 

@@ -9,19 +9,27 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::skill_mask::NAME;
+
 /// What stands where the skill was spoken of.
 const PRONOUN: &str = "it";
 
 /// Stands for a mention of the skill.
 const MENTION: char = '\u{E000}';
+/// Stands for one without an English article, which may be in a sentence of another language.
+const BARE: char = '\u{E001}';
 /// Those from here on stand for its name alone, each for one place of the text.
-const FIRST_NAME: u32 = 0xE001;
+const FIRST_NAME: u32 = 0xE002;
 const LAST_NAME: u32 = 0xF8FF;
 /// All of these, in a pattern.
 const SIGN: &str = r"[\u{E000}-\u{F8FF}]";
 
 fn is_sign(letter: char) -> bool {
-    letter == MENTION || is_name(letter)
+    is_mention(letter) || is_name(letter)
+}
+
+fn is_mention(letter: char) -> bool {
+    matches!(letter, MENTION | BARE)
 }
 
 fn is_name(letter: char) -> bool {
@@ -30,6 +38,10 @@ fn is_name(letter: char) -> bool {
 
 /// Words before the skill.
 const DETERMINER: &str = r"(?:\b(?:the|this|that|my|our|your|its)\s+(?:(?:available|relevant|provided|matching|appropriate|loaded|installed|bundled|right|existing)\s+)*)";
+/// What a skill is called that somebody has found.
+const FITTING: &str = r"(?:available|relevant|provided|matching|appropriate|loaded|installed|bundled|existing|speciali[sz]ed|dedicated|suitable|applicable|fitting)";
+/// What belongs to a skill.
+const BELONGINGS: &str = r"(?:files?|tools?|descriptions?|scripts?|folders?|director(?:y|ies))";
 /// What a skill consists of, as people call it.
 const KINDS: &str = r"(?:skills?|guides?|guidelines?|guidance|instructions?|rules?|conventions?|workflow|playbook|documentation|docs)";
 
@@ -69,14 +81,14 @@ impl Phrases {
     pub(super) fn new(names: &Names) -> Result<Self, regex::Error> {
         let name = quoted(&format!("(?:{})", names.beside.join("|")));
         let part = format!(r"(?:{DETERMINER}?\b{KINDS}\s+(?:in|of|from|for)\s+)?");
-        let own = format!(r"(?:['’]s?(?:\s+{KINDS}\b)?)?");
+        let own = format!(r"(?:['’]s?(?:\s+(?:{KINDS}|{BELONGINGS})\b)?)?");
+        let file = quoted(r"skill\.md");
         let kinds = if names.alone.is_empty() { "skills?" } else { KINDS };
         let with_name = format!(
-            r"(?i){part}(?:{DETERMINER}|\ban?\s+|\b|\B){name}(?:\s+(?:agent\s+)?{kinds})+\b{own}|{part}{DETERMINER}?\bskills?\s*(?:named|called|[:=(])?\s*{name}\)?"
+            r"(?i){part}(?:{DETERMINER}|\ban?\s+|\b|\B){name}(?:\s+(?:agent\s+)?{kinds})+\b{own}(?:\s*\({file}\))?|\*{{0,2}}\bskills?\s+(?:used|applied|loaded|invoked|activated)\s*\*{{0,2}}[:=]\*{{0,2}}\s*{name}|{part}{DETERMINER}?\bskills?\s*(?:named|called|[:=(])?\s*{name}\)?"
         );
-        let file = quoted(r"skill\.md");
         let unnamed = format!(
-            r"(?i){part}(?:{DETERMINER}(?:agent\s+)?skills?\b{own}(?:\s+(?:{KINDS}|files?)\b)*|{DETERMINER}?{file}{own}(?:\s+files?\b)?)|(?P<verb>\b(?:us(?:e|ed|ing)|load(?:ed|ing)?|check(?:ed|ing)?|invok(?:e|ed|ing)|launch(?:ed|ing)?|activat(?:e|ed|ing))\s+)(?:an?\s+|any\s+|available\s+|relevant\s+|agent\s+)*skills?\b|\bskills?\s+(?:(?:is|was)\s+)?(?:loaded|launched|activated|invoked)\b"
+            r"(?i)\bbase\s+directory\s+for\s+(?:this|the)\s+skill\b:?(?:\s*\S+)?|{part}(?:{DETERMINER}?{file}{own}(?:\s+files?\b)?|{DETERMINER}(?:agent\s+)?skills?\b{own}(?:\s+(?:{KINDS}|{BELONGINGS})\b)*)|\ban?\s+(?:{FITTING}\s+)+(?:agent\s+)?skills?\b|\bthere\s+(?:is|was)\s+an?\s+skill\b|\ban?\s+skill\s+(?:is\s+available|exists)\b|(?P<verb>\b(?:us(?:e|ed|ing)|load(?:ed|ing)?|check(?:ed|ing)?|invok(?:e|ed|ing)|launch(?:ed|ing)?|activat(?:e|ed|ing))\s+)(?:an?\s+|any\s+|available\s+|relevant\s+|agent\s+)*skills?\b|\bskills?\s+(?:(?:is|was)\s+)?(?:loaded|launched|activated|invoked)\b"
         );
         let alone = format!(
             r"(?i)(?P<before>(?:^|[^\p{{Alphabetic}}\d/._-])_*)(?P<name>{})(?P<after>_*(?:$|[^\p{{Alphabetic}}\d/._-]|\.(?:$|\s)))",
@@ -100,7 +112,9 @@ impl Phrases {
         let mut signed: String = text.chars().filter(|letter| !is_sign(*letter)).collect();
         for pattern in [Some(&self.named), unnamed].into_iter().flatten() {
             let sign = |found: &Captures<'_>| {
-                format!("{}{MENTION}", found.name("verb").map_or("", |verb| verb.as_str()))
+                let verb = found.name("verb").map_or("", |verb| verb.as_str());
+                let is_english = ARTICLE.as_ref().is_none_or(|article| article.is_match(&found[0]));
+                format!("{verb}{}", if is_english { MENTION } else { BARE })
             };
             if let Cow::Owned(changed) = pattern.replace_all(&signed, sign) {
                 signed = changed;
@@ -209,6 +223,10 @@ static STEPS: LazyLock<Vec<Step>> = LazyLock::new(|| steps().unwrap_or_default()
 static FACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\d|["`“„«]|\w[./]\w|[^\s>*#-]\s+\p{Uppercase}\p{Lowercase}"#).ok()
 });
+/// What a mention begins with in English.
+static ARTICLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(&format!(r"(?i)^(?:{DETERMINER}|an?\s|{KINDS}\s+(?:in|of|from|for)\s)")).ok()
+});
 /// What a line begins with before its first sentence.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?P<space>\s*)(?:(?P<number>\d+)(?P<dot>[.)]\s+))?(?:[-*+>#|]+\s+|<!--\s*|//+\s*|/\*+\s*)*").ok()
@@ -223,7 +241,7 @@ static DANGLING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[\s,;:—–-]+)(?:and|then|to|by|with|because|since|as|so|but|while|the|that|which|of|in|for|from|or)\s*$|[\s,;:—–]+$").ok()
 });
 
-fn has_fact(text: &str) -> bool {
+pub(super) fn has_fact(text: &str) -> bool {
     FACT.as_ref().is_none_or(|fact| fact.is_match(text))
 }
 
@@ -344,11 +362,11 @@ fn sentence_without(sentence: &str) -> Option<String> {
         text = changed;
     }
     let is_left = text.contains(is_sign);
-    if text.contains(MENTION) {
+    if text.contains(is_mention) {
         if !has_fact(&text) {
             return None;
         }
-        text = text.replace(MENTION, PRONOUN);
+        text = text.replace(MENTION, PRONOUN).replace(BARE, NAME);
     }
     let text = ended(&text);
     if !text.contains(|letter: char| letter.is_alphanumeric() || is_sign(letter))
@@ -361,9 +379,10 @@ fn sentence_without(sentence: &str) -> Option<String> {
 
 /// Whether a sentence has lost what it was about: "Let me.", "I decided."
 fn is_remnant(text: &str) -> bool {
-    const EMPTY: [&str; 24] = [
+    const EMPTY: [&str; 27] = [
         "i", "ll", "ve", "m", "we", "you", "let", "me", "us", "s", "so", "first", "now", "then",
-        "next", "here", "ok", "okay", "decided", "will", "going", "be", "need", "want",
+        "next", "here", "ok", "okay", "decided", "will", "going", "be", "need", "want", "start",
+        "started", "begin",
     ];
     let words =
         text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());

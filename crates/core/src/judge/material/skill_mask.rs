@@ -10,7 +10,8 @@ use std::path::Path;
 
 use regex::{Captures, Regex};
 
-use super::phrases::{Mentions, Names, Phrases};
+use super::listing;
+use super::phrases::{Mentions, Names, Phrases, has_fact};
 use crate::skill::{FileEntry, FileKind, Skill};
 
 /// What stands where the skill's name was: a word that says nothing.
@@ -21,9 +22,7 @@ const FILE: &str = "README.md";
 /// Shorter lines of a skill stand in other texts by chance.
 const LEAST_LINE: usize = 12;
 /// So many letters of a skill's lines in one text are no chance.
-const LEAST_READ: usize = 40;
-/// What is left of a result that shows the skill, as one part of so many, is hardly anything.
-const HARDLY: usize = 5;
+const LEAST_READ: usize = 30;
 /// How much of a skill's files is looked at, in bytes.
 const MAX_TEXT: u64 = 2 << 20;
 
@@ -41,6 +40,8 @@ pub struct Unshown {
     names: Vec<String>,
     /// What its SKILL.md is headed with.
     titles: Vec<String>,
+    /// What its files and folders are called.
+    entries: HashSet<String>,
     texts: Vec<String>,
 }
 
@@ -67,6 +68,8 @@ impl Unshown {
             |file: &&FileEntry| file.kind == FileKind::File && !file.path.starts_with("evals");
         for file in skill.files.iter().filter(is_seen) {
             let path = skill.path.join(&file.path);
+            let parts = file.path.iter().filter_map(|part| part.to_str());
+            self.entries.extend(parts.map(str::to_owned));
             let size = fs_err::metadata(&path).map_or(u64::MAX, |data| data.len());
             // What is no text has no lines to be found again.
             if size <= left
@@ -103,6 +106,12 @@ pub struct SkillMask {
     lines: HashSet<String>,
     /// Those that others have as well; numbers are never among them.
     short: HashSet<String>,
+    /// What its files and folders are called.
+    entries: HashSet<String>,
+    /// Each of its lines with the one before it.
+    follows: HashSet<(String, String)>,
+    /// Its texts in base64.
+    encoded: Vec<String>,
 }
 
 impl SkillMask {
@@ -111,18 +120,15 @@ impl SkillMask {
     pub fn new<'t>(unshown: &Unshown, case: impl IntoIterator<Item = &'t str>) -> Option<Self> {
         let case: Vec<&str> = case.into_iter().collect();
         let is_used = |pattern: &Regex| case.iter().any(|text| pattern.is_match(text));
-        let joined = |name: &str, between: &str| {
-            let words: Vec<String> = name.split(['-', '_', ' ']).map(regex::escape).collect();
-            words.join(between)
-        };
         let (mut telling, mut plain, mut names) = (Vec::new(), Vec::new(), Names::default());
         for name in &unshown.names {
             let word = Regex::new(&format!(r"(?i)\b{}\b", regex::escape(name))).ok()?;
-            names.beside.push(joined(name, "[-_ ]"));
-            // `csv-report` is a name wherever it stands, `report` may be what the task is about.
-            if name.contains(['-', '_']) || !is_used(&word) {
-                telling.push(joined(name, "[-_]"));
-                names.alone.push(regex::escape(name));
+            names.beside.push(joined(name, "[-_ ]?"));
+            // `csv-report` is a name wherever it stands. A word such as `report` or `pdf` is what others call things, too.
+            let is_word = name.chars().all(|letter| letter.is_ascii_alphanumeric());
+            if name.contains(['-', '_']) || !(is_word || is_used(&word)) {
+                telling.push(name_pattern(name));
+                names.alone.push(name_pattern(name));
             } else {
                 plain.push(regex::escape(name));
             }
@@ -134,7 +140,9 @@ impl SkillMask {
         for title in unshown.titles.iter().filter(title) {
             names.beside.push(regex::escape(title));
             // As a heading writes it: in small letters these are words like any others.
-            names.alone.push(format!("(?-i:{})", regex::escape(title)));
+            let exactly = format!("(?-i:{})", regex::escape(title));
+            telling.push(exactly.clone());
+            names.alone.push(exactly);
         }
         let unless_used = |pattern: &str| -> Result<Option<Regex>, regex::Error> {
             Ok(Some(Regex::new(pattern)?).filter(|pattern| !is_used(pattern)))
@@ -145,12 +153,13 @@ impl SkillMask {
         let every =
             unshown.names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
         let own = if settings.is_some() { format!(r"|\B{SETTINGS}/") } else { String::new() };
-        // No letter at either side; `\b` would miss a name that begins or ends with a sign.
+        // No Latin letter at either side: `\b` would miss a name that begins or ends with a sign, or stands between letters
+        // of a script without spaces.
         let mut name = Vec::new();
         if !telling.is_empty() {
             let telling = telling.join("|");
             name.push(format!(
-                r"(?P<before>^|[^\p{{L}}\p{{N}}])(?:{telling})(?P<after>$|[^\p{{L}}\p{{N}}])"
+                r"(?P<before>^|[^\p{{Latin}}\p{{N}}])(?:{telling})(?P<after>s?(?:$|[^\p{{Latin}}\p{{N}}]))"
             ));
         }
         if !plain.is_empty() {
@@ -178,6 +187,9 @@ impl SkillMask {
             settings,
             file: unless_used(r"(?i)\bskill\.md\b").ok()?,
             lines,
+            entries: unshown.entries.clone(),
+            follows: unshown.texts.iter().flat_map(|text| follows(text)).collect(),
+            encoded: unshown.texts.iter().map(|text| base64(text.as_bytes())).collect(),
             short: short.into_iter().filter(|line| !has_digit(line)).collect(),
         })
     }
@@ -213,22 +225,18 @@ impl SkillMask {
         self.phrases.without(text, Mentions::Named)
     }
 
-    /// How much of what a tool answered is the skill itself; lines that the agent wrote are its own.
-    pub(super) fn share(&self, output: &str, written: &HashSet<String>) -> Share {
-        let (mut of_skill, mut others) = (0, 0);
-        for line in output.lines() {
-            let letters = line.chars().filter(|letter| letter.is_alphanumeric()).count();
-            match self.kind(line, written) {
-                LineKind::Skill => of_skill += letters,
-                LineKind::Other => others += letters,
-                LineKind::Path | LineKind::Short => {}
-            }
-        }
-        match of_skill {
-            few if few < LEAST_READ => Share::None,
-            most if others * HARDLY <= most => Share::Nearly,
-            _ => Share::Some,
-        }
+    /// Whether what a tool answered shows the skill itself; lines that the agent wrote are its own.
+    pub(super) fn has_lines(&self, output: &str, written: &HashSet<String>) -> bool {
+        let letters = |line: &str| line.chars().filter(|letter| letter.is_alphanumeric()).count();
+        let own = output.lines().filter(|line| self.kind(line, written) == LineKind::Skill);
+        own.map(letters).sum::<usize>() >= LEAST_READ
+    }
+
+    /// Whether a text is one of the skill's in base64, or a part of it.
+    pub(super) fn encodes(&self, output: &str) -> bool {
+        let joined: String = output.split_whitespace().collect();
+        let joined = joined.trim_end_matches('=');
+        joined.len() >= LEAST_READ && self.encoded.iter().any(|text| text.contains(joined))
     }
 
     fn kind(&self, line: &str, written: &HashSet<String>) -> LineKind {
@@ -239,8 +247,6 @@ impl SkillMask {
         };
         if is_in(&self.lines) {
             LineKind::Skill
-        } else if self.is_path_in(line) {
-            LineKind::Path
         } else if bare.is_empty() || is_in(&self.short) {
             LineKind::Short
         } else {
@@ -248,32 +254,56 @@ impl SkillMask {
         }
     }
 
-    /// What a tool answered, without lines that show the folder of skills or of settings; and without the lines of the skill
-    /// itself, when the tool has read it, with the short ones between them.
+    /// What a tool answered, without what shows the folder of skills or of settings in listings; and without the lines of
+    /// the skill itself, when the tool has read it, with the short ones between them.
     pub(super) fn answered<'t>(
         &self,
         output: &'t str,
         has_read: bool,
         written: &HashSet<String>,
     ) -> Cow<'t, str> {
-        let lines: Vec<(&str, LineKind)> =
-            output.split_inclusive('\n').map(|line| (line, self.kind(line, written))).collect();
-        let is_plain = |kind: LineKind| match kind {
-            LineKind::Path => false,
-            LineKind::Skill => !has_read,
-            LineKind::Short | LineKind::Other => true,
+        let listed = if has_read && self.file.is_some() {
+            let is_entry = |name: &str| self.entries.contains(name);
+            let rest = listing::without_folder(output, "SKILL.md", &is_entry);
+            Cow::Owned(self.unlisted(&rest).into_owned())
+        } else {
+            self.unlisted(output)
         };
-        if lines.iter().all(|(_, kind)| is_plain(*kind)) {
-            return Cow::Borrowed(output);
+        let lines: Vec<(&str, LineKind)> =
+            listed.split_inclusive('\n').map(|line| (line, self.kind(line, written))).collect();
+        if !has_read || !lines.iter().any(|(_, kind)| *kind == LineKind::Skill) {
+            return listed;
         }
         let is_of_block = |kind: LineKind| matches!(kind, LineKind::Skill | LineKind::Short);
-        let mut kept = String::with_capacity(output.len());
+        let mut kept = String::with_capacity(listed.len());
+        let (mut last, mut is_own) = (String::new(), false);
         for block in lines.chunk_by(|one, other| is_of_block(one.1) == is_of_block(other.1)) {
-            let is_read = has_read && block.iter().any(|(_, kind)| *kind == LineKind::Skill);
-            let shown = block.iter().filter(|(_, kind)| !is_read && is_plain(*kind));
-            kept.extend(shown.map(|(line, _)| *line));
+            let is_read = block.iter().any(|(_, kind)| *kind == LineKind::Skill);
+            for (line, _) in block {
+                let next = normalised(unnumbered(line));
+                if next.is_empty() {
+                    kept.push_str(if is_read { "" } else { line });
+                    continue;
+                }
+                // A number may be a result: it is the skill's only where it follows what it follows there.
+                let pair = (last, next);
+                is_own = is_read || (is_own && self.follows.contains(&pair));
+                if !is_own {
+                    kept.push_str(line);
+                }
+                last = pair.1;
+            }
         }
         Cow::Owned(kept)
+    }
+
+    /// A listing without the skill's folder, and without an agent's settings.
+    fn unlisted<'t>(&self, output: &'t str) -> Cow<'t, str> {
+        if !self.is_path_in(output) {
+            return Cow::Borrowed(output);
+        }
+        let is_own = |text: &str| self.is_path_in(text);
+        Cow::Owned(listing::without(output, &is_own, &has_fact))
     }
 }
 
@@ -282,19 +312,41 @@ impl SkillMask {
 enum LineKind {
     /// One of the skill's.
     Skill,
-    /// It names a file of the skill.
-    Path,
     /// One of the skill's that stands in other texts as well, or an empty one.
     Short,
     Other,
 }
 
-/// How much of a text is the skill's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Share {
-    None,
-    Some,
-    Nearly,
+/// The words of a name with a pattern between them.
+fn joined(name: &str, between: &str) -> String {
+    name.split(['-', '_', ' ']).map(regex::escape).collect::<Vec<_>>().join(between)
+}
+
+/// A name in the ways that people write it: `csv-tidy`, `csv_tidy`, `CsvTidy`.
+pub(crate) fn name_pattern(name: &str) -> String {
+    joined(name, "[-_]?")
+}
+
+/// Each line of a text with the one before it, without empty ones.
+fn follows(text: &str) -> impl Iterator<Item = (String, String)> {
+    let mut lines = text.lines().map(normalised).filter(|line| !line.is_empty());
+    let mut last = lines.next().unwrap_or_default();
+    lines.map(move |line| (std::mem::replace(&mut last, line.clone()), line))
+}
+
+/// A text in base64, without what fills it up.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len() / 3 * 4 + 4);
+    for three in bytes.chunks(3) {
+        let bits = (0..3).fold(0_usize, |bits, at| {
+            bits << 8 | three.get(at).map_or(0, |byte| usize::from(*byte))
+        });
+        for at in 0..=three.len() {
+            text.push(char::from(LETTERS[bits >> (18 - 6 * at) & 63]));
+        }
+    }
+    text
 }
 
 /// A line with single spaces.
@@ -348,7 +400,10 @@ mod tests {
         for (text, expected) in [
             ("made with csv-report.", "made with project."),
             ("csv-report csv_report,csv-report", "project project,project"),
-            ("see csv-reports and a csv report", "see csv-reports and a csv report"),
+            ("see csv-reports and a csv report", "see projects and a csv report"),
+            ("CsvReport, csvReport and csvreport", "project, project and project"),
+            ("已用csv-report完成。csv-reportを使いました", "已用project完成。projectを使いました"),
+            ("csv-reporter, xcsv-report", "csv-reporter, xcsv-report"),
             (
                 "python .claude/skills/csv-report/scripts/sum.py a.csv",
                 "python scripts/sum.py a.csv",
@@ -378,8 +433,11 @@ mod tests {
             mask.apply("skill: report, the report skill"),
             "skill: project, the project skill"
         );
-        let unused = SkillMask::new(&Unshown::named("report"), ["Sum it up"]).unwrap();
-        assert_eq!(unused.apply("# Report\nreported"), "# project\nreported");
+        // Nor does one that the task does not use: it may be a file's ending.
+        let unused = SkillMask::new(&Unshown::named("pdf"), ["Fill in the form"]).unwrap();
+        let text = "Saved as a PDF: out.pdf (PDF/A). See pdf-lib.";
+        assert_eq!(unused.apply(text), text);
+        assert_eq!(unused.said("I used the pdf skill. The form is a PDF."), "The form is a PDF.");
     }
 
     #[test]
@@ -399,6 +457,7 @@ mod tests {
         assert_eq!(mask.said("The CSV Tidy guide says the total is 42."), "The total is 42.");
         assert_eq!(mask.said("Following CSV Tidy, March is best."), "March is best.");
         assert_eq!(mask.said("# CSV Tidy\nThe x y guide says 42."), "# CSV Tidy\n42.");
+        assert_eq!(mask.apply("## CSV Tidy\n\na csv tidy"), "## project\n\na csv tidy");
     }
 
     #[test]
@@ -426,6 +485,7 @@ mod tests {
                 folders.into_iter().fold(Unshown::named("csv-new"), |all, one| all.and(one));
             let mask = SkillMask::new(&unshown, ["Sum it up"]).unwrap();
             let none = HashSet::new();
+            let is_shown = |rule: &str| mask.has_lines(rule, &none);
             for name in ["csv-old", "csv-new"] {
                 assert_eq!(mask.said(&format!("Using the {name} skill, it is 42.")), "It is 42.");
             }
@@ -433,10 +493,10 @@ mod tests {
                 "Always sum the last column of the table, then round it.",
                 "Never sum the first column of the table, but do count it.",
             ] {
-                assert_eq!(mask.share(rule, &none), Share::Nearly, "{rule}");
+                assert!(is_shown(rule), "{rule}");
             }
             let evals = "This line is none of the skill, it is of its evals.";
-            assert_eq!(mask.share(evals, &none), Share::None);
+            assert!(!is_shown(evals));
         }
     }
 
@@ -463,23 +523,32 @@ mod tests {
         let none = HashSet::new();
         let read =
             "     2\tWrite  the total first, with two digits.\n3\tThen greet the reader.\nok\n";
-        assert_eq!(mask.share(read, &none), Share::Nearly);
+        assert!(mask.has_lines(read, &none));
         assert_eq!(mask.answered(read, true, &none), "ok\n");
         let whole = "# How to\n\nWrite the total first, with two digits.\n\n42\n\n# How to\n";
         assert_eq!(mask.answered(whole, true, &none), "42\n\n# How to\n");
         assert_eq!(mask.answered(read, false, &none), read);
+        let numbered = SkillMask::new(
+            &unshown("x-y", "Write the total first, with two digits.\n\n3. Done\n"),
+            ["Sum"],
+        )
+        .unwrap();
+        let steps = "Write the total first, with two digits.\n\n3. Done\n3. Done\n";
+        assert_eq!(numbered.answered(steps, true, &none), "3. Done\n");
         // What stands alone may be the answer.
         assert_eq!(mask.answered("Then greet the reader.\n42\n", true, &none), "42\n");
         assert_eq!(mask.answered("Then greet the reader.\n    3\t\n", true, &none), "");
-        let more = format!("{read}{}", "And a lot of other things beside it.\n".repeat(3));
-        assert_eq!(mask.share(&more, &none), Share::Some);
-        assert_eq!(mask.share("Then greet the reader.\n", &none), Share::None);
+        assert!(!mask.has_lines("Then greet the reader.\n", &none));
+        assert!(
+            mask.encodes("IyBIb3cgdG8KCldyaXRlIHRoZSB0b3RhbCBmaXJz\ndCwgd2l0aCB0d28gZGlnaXRzLg==")
+        );
+        assert!(!mask.encodes("bm90aGluZyBvZiBpdCBpcyBpbiB0aGUgc2tpbGwu"));
         // A report in which the agent wrote the same is its own.
         let own: HashSet<String> = [
             "Write the total first, with two digits.".to_owned(),
             "Then greet the reader.".to_owned(),
         ]
         .into();
-        assert_eq!(mask.share(read, &own), Share::None);
+        assert!(!mask.has_lines(read, &own));
     }
 }

@@ -8,7 +8,7 @@
 //! nobody understands, an unknown `type` or field or a skill without a state, is kept as unknown with a note, once each: a
 //! misspelled event would otherwise look like an agent that did nothing. An object without any `type` is part of the answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -32,6 +32,8 @@ pub(super) struct Command {
     result: Option<Ending>,
     /// What was said about events that are not understood.
     told: BTreeSet<String>,
+    /// How often each id of a call was used.
+    calls: BTreeMap<String, u64>,
 }
 
 /// As many different complaints as are kept.
@@ -55,18 +57,22 @@ impl Stream for Command {
             "text" => log.text(words("text"), Joining::Separate),
             "thinking" => log.thinking(words("text")),
             "tool_use" => {
-                log.tool_call(words("id"), words("name"), &event["input"]);
-                log.touches(words("id"), &event["input"]);
+                let used = self.calls.entry(words("id").to_owned()).or_default();
+                *used = used.saturating_add(1);
+                let id = self.call(event);
+                log.tool_call(&id, words("name"), &event["input"]);
+                log.touches(&id, &event["input"]);
             }
             "tool_result" => {
-                log.tool_result(words("id"), tool_status(event), &output(&event["output"]));
+                let id = self.call(event);
+                log.tool_result(&id, tool_status(event), &output(&event["output"]));
             }
             "skill" => self.skill(event, log),
             "file_change" => log.file_change(words("path"), change(words("change"))),
             "usage" => self.usage(event),
             "retry" => log.retry(retry(event)),
             "permission_denied" => {
-                log.denial(words("id"), words("name"), event["message"].as_str());
+                log.denial(&self.call(event), words("name"), event["message"].as_str());
             }
             "error" => self.error = Some(problem(event, log)),
             "result" => self.result(event, log),
@@ -99,6 +105,15 @@ impl Stream for Command {
 }
 
 impl Command {
+    /// The call that an event is about. A simple program uses an id again, and means another call.
+    fn call(&self, event: &Value) -> String {
+        let id = event["id"].as_str().unwrap_or_default();
+        match self.calls.get(id) {
+            Some(used) if *used > 1 => format!("{id}#{used}"),
+            _ => id.to_owned(),
+        }
+    }
+
     /// Keeps an event that is not understood, with what is wrong about it the first time.
     fn tell(&mut self, event: &Value, note: &str, log: &mut Recorder) {
         if self.told.len() < MOST_TOLD && self.told.insert(note.to_owned()) {
@@ -108,7 +123,7 @@ impl Command {
 
     fn skill(&mut self, event: &Value, log: &mut Recorder) {
         let name = event["name"].as_str().unwrap_or_default();
-        let call = event["id"].as_str().unwrap_or_default();
+        let call = &self.call(event);
         let note = event["message"].as_str().unwrap_or_default();
         match SkillState::deserialize(&event["state"]) {
             Ok(SkillState::Asked) => log.skill_asked(name, call),
