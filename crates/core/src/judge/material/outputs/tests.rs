@@ -189,7 +189,9 @@ fn text_of_one_byte_a_letter_is_read() {
     let folder = Folder::new(&[("a.txt", b"Gr\xfc\xdfe, TODO: 5 \x80 \x96 now")]);
     let (digest, corpus) = folder.digest(&Budget::default());
     assert!(digest.text.contains("Grüße, TODO: 5 € – now"), "{}", digest.text);
-    assert_eq!(corpus.search("TODO", "").found_in.as_deref(), Some("outputs/a.txt"));
+    let search = corpus.search("TODO", "");
+    assert_eq!(search.found_in.as_deref(), Some("outputs/a.txt"));
+    assert_eq!(search.searched, ["outputs/a.txt", "list of files"], "each is named once");
 }
 
 #[test]
