@@ -446,6 +446,17 @@ fn calls_of_judgings_that_came_to_nothing_are_counted_with_the_next() {
     let again = project.run(&GRADE);
     assert!(again.contains("judge: 1 verdict in 3 calls; "), "{again}");
     assert_eq!(graded(&project)["grader"]["spent"]["calls"], 3);
+    // Criteria have no grading at all until all is answered.
+    let score = r#"{"criteria": {"C1": {"reasoning": "r", "quotes": ["42"], "score": 4}}}"#;
+    let project = self::project(&[], REPORT, &["Hm.", "Hm.", score]);
+    let criteria = json!([{"criterion": "total", "description": "The report names the total", "required": true}]);
+    let suite = json!({"version": "1.0", "skill": "csv-report", "cases": [{"id": "1", "prompt": "Sum up", "expectations": criteria}]});
+    project.file("w/iteration-1/suite.json", suite.to_string());
+    let first = project.run(&GRADE);
+    assert!(first.starts_with("exit code: 3"), "{first}");
+    let again = project.run(&GRADE);
+    assert_eq!(graded(&project)["grader"]["spent"]["calls"], 3, "{again}");
+    assert!(!project.path().join(RUN).join("judging.json").exists());
 }
 
 #[test]

@@ -138,13 +138,13 @@ fn unkept_lines(
         }
         Some(Ok(Some(unkept))) => unkept,
     };
-    let named = unkept
+    let all = unkept
         .files
         .iter()
         .map(|(path, why)| (blind.apply(&printable(&path.to_string_lossy())).into_owned(), *why));
     // What somebody has put there since is there.
-    let names: Vec<_> =
-        named.filter(|(name, _)| !found.iter().any(|file| file.name == *name)).collect();
+    let is_gone = |name: &str| !found.iter().any(|file| file.name == name);
+    let names: Vec<_> = all.filter(|(name, _)| is_gone(name)).collect();
     for (name, _) in names.iter().take(MAX_FILES) {
         corpus.has_gap(&format!("outputs/{name}"), Gap::NotKept);
     }
@@ -339,12 +339,10 @@ impl Wide {
 
 /// That a file is there is shown by its name, as it stands in the list and before its contents.
 fn add_names(found: &[Found], unkept: &NotKept, corpus: &mut Corpus) {
-    let names = unkept.names.iter().take(MAX_UNKEPT);
-    let unkept_names =
-        names.flat_map(|(name, _)| [(Whose::Ours, "\n- "), (Whose::Theirs, name.as_str())]);
-    if !unkept.is_none() {
-        corpus.add_pieces("list of files", unkept_names);
-    }
+    let unkept_names = unkept.names.iter().take(MAX_UNKEPT);
+    let pieces =
+        unkept_names.flat_map(|(name, _)| [(Whose::Ours, "\n- "), (Whose::Theirs, &**name)]);
+    corpus.add_pieces("list of files", pieces);
     if found.is_empty() && !unkept.is_none() {
         return;
     }
