@@ -44,6 +44,11 @@ echo '{\"type\":\"result\",\"text\":\"Done.\"}'
 
 A `result` ends the run whatever the exit code is. Without one, exit code 0 ends it well, unless an `error` came. An object without \
 `type` is part of the answer. An unknown `type` or field, or a `skill` without `state`, is a warning, once.
+
+As a judge or another model, `command:PROGRAM` starts in the current folder with a small environment. It reads the question on standard \
+input, with the JSON Schema of the answer, and the same as data in the file that `SKILLGAUGE_REQUEST` names. It writes its answer on standard output: \
+plain text, or `{\"format\": \"model-answer\", \"text\": ...}` with `model`, `cost_usd` and `usage` where it knows them. Exit code 0 means that it answered, 75 that it \
+is to be tried again later; any other is final. Standard error becomes the message.
 ";
 
 const SERVICES: &str = "\

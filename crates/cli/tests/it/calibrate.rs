@@ -313,6 +313,27 @@ fn a_judge_that_always_passes_fails_its_self_test() {
     );
 }
 
+/// An empty answer has no TODO: a judge that says so is right.
+#[test]
+fn a_self_test_does_not_blame_a_judge_for_what_an_empty_answer_fulfils() {
+    let honest = HONEST.replace(
+        r#""E2":{"reasoning":"r","quotes":["%s"],"verdict":"%s"}"#,
+        r#""E2":{"reasoning":"r","absent":["TODO"],"verdict":"pass"}"#,
+    );
+    let project = referenced(&honest);
+    let suite = String::from_utf8(project.read("greeter/evals/evals.json")).unwrap();
+    project.file("greeter/evals/evals.json", suite.replace("The name is said", "No TODO is left"));
+    let args = ["grade", "greeter", "--self-test", "--judge", "command:./judge.sh"];
+    let (code, text, told) = output(&project, &args);
+    assert_eq!(code, Some(0), "{text}{told}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("6 of 6 expectations on reference answers and 0 of 3 on empty"),
+        "{text}"
+    );
+    assert!(flat.contains("3 verdicts on empty answers are left out"), "{text}");
+}
+
 #[test]
 fn a_self_test_without_right_answers_is_refused_before_anybody_is_asked() {
     let project = greeter();

@@ -317,6 +317,149 @@ fn a_quote_alone_does_not_prove_absence_and_a_search_is_asked_for() {
 }
 
 #[test]
+fn what_an_expectation_names_is_searched_whatever_the_judge_gives() {
+    let files: &[(&str, &[u8])] = &[
+        ("bad.txt", "Header line\nTODO: fix\nPrices: 5 EUR, Preis 5, le prix\n".as_bytes()),
+        ("good.txt", b"Header line\nall fine\n"),
+    ];
+    for (expectation, absent) in [
+        ("No TODO is left in bad.txt", r#"[{"text": "TODO", "in": "good.txt"}]"#),
+        ("bad.txt does not mention prices", r#"[{"text": "prices", "in": "good.txt"}]"#),
+        ("No TODO is left in bad.txt", r#"[{"text": "/TODO$/", "in": "bad.txt"}]"#),
+        ("Nothing in bad.txt says TODO", "[]"),
+        ("Neither good.txt nor bad.txt contains TODO", "[]"),
+        ("Without any TODO", "[]"),
+        ("A file without any TODO", "[]"),
+        ("TODO markers were left out", "[]"),
+        ("All TODO markers have been removed from bad.txt", "[]"),
+        ("Es gibt kein TODO mehr in bad.txt", "[]"),
+        ("Keine Preise werden genannt", "[]"),
+        ("bad.txt ist frei von Platzhaltern", "[]"),
+        ("Il n'y a pas de prix dans bad.txt", "[]"),
+        ("bad.txt has a header and no TODO", "[]"),
+        ("The report has a header line but does not contain TODO", "[]"),
+        ("bad.txt hat eine Kopfzeile und kein TODO", "[]"),
+        ("bad.txt不包含价格", "[]"),
+    ] {
+        let (_, found) = judged(expectation, files, &[&pass(absent, r#"["Header line"]"#)]);
+        assert_eq!(
+            (&found["passed"], &found["voided"]),
+            (&json!(false), &json!(true)),
+            "{expectation}: {found:#}"
+        );
+    }
+    for (expectation, absent, quotes) in [
+        ("No TODO is left in good.txt", "[]", "[]"),
+        ("No FIXME is left", r#"["FIXME"]"#, "[]"),
+        ("good.txt has a header and no TODO", "[]", r#"["Header line"]"#),
+        // Something is said, and a quote shows it.
+        ("The report says that nothing is wrong", "[]", r#"["all fine"]"#),
+        ("The report states there is no data for March", "[]", r#"["all fine"]"#),
+        ("No error occurred", "[]", r#"["all fine"]"#),
+        // No word is in common with a class of letters.
+        ("No emojis are used", r#"["/[\\x{1F300}-\\x{1FAFF}]/"]"#, "[]"),
+        ("Keine Telefonnummern werden genannt", r#"["/\\d{3}-\\d{4}/"]"#, "[]"),
+    ] {
+        let (project, found) = judged(expectation, files, &[&pass(absent, quotes)]);
+        assert_eq!(found["passed"], true, "{expectation}: {found:#}");
+        assert_eq!(calls(&project), 1, "{expectation}");
+    }
+    // A search proves half of it.
+    let half = judged(
+        "good.txt has a header and no TODO",
+        files,
+        &[&pass(r#"[{"text": "TODO", "in": "good.txt"}]"#, "[]")],
+    )
+    .1;
+    assert!(half["evidence"].as_str().unwrap().contains("no quote for the rest"), "{half:#}");
+}
+
+/// A run whose record says that these outputs were not kept, judged by this answer.
+fn cut_short(expectation: &str, outputs: &str, answer: &str) -> (String, Value, String) {
+    let project = project(&[expectation], "fine\n", &[answer]);
+    let record = json!({"format": "run", "format_version": {"major": 1, "minor": 0}, "id": "eval-1/with_skill/run-1",
+        "case_id": "1", "configuration": "with_skill", "run_number": 1, "outcome": "completed",
+        "reason": "completed", "agent": "command", "started": "2026-01-01T00:00:00Z",
+        "ended": "2026-01-01T00:00:01Z", "seconds": 1, "skill_loaded": false, "attempts": [],
+        "execution": {"outputs": serde_json::from_str::<Value>(outputs).unwrap()}});
+    project.file(&format!("{RUN}/run.json"), record.to_string());
+    let shown = project.run(&GRADE);
+    let request = String::from_utf8(project.read("request.1")).unwrap();
+    (shown, graded(&project), request)
+}
+
+#[test]
+fn what_was_not_kept_leaves_a_verdict_open_and_is_no_fail() {
+    let large = r#"{"files": [{"path": "big.txt", "change": "added", "stored": "too_large"}]}"#;
+    let many = r#"{"files": [], "unlisted": {"files": ["zz.txt"], "unnamed": 3}}"#;
+    for (expectation, outputs, answer) in [
+        ("No TODO is left", large, pass(r#"["TODO"]"#, "[]")),
+        ("No TODO is left", many, pass(r#"[{"text": "TODO", "in": "report.md"}]"#, "[]")),
+        ("No prices are mentioned", many, pass(r#"["price"]"#, "[]")),
+        ("It has a report and no TODO", large, pass("[]", r#"["fine"]"#)),
+        ("The big file names the total", large, pass("[]", r#"["Total: 42"]"#)),
+    ] {
+        let (shown, grading, request) = cut_short(expectation, outputs, &answer);
+        assert!(shown.starts_with("exit code: 3"), "{expectation}: {shown}");
+        assert_eq!(grading["summary"]["total"], 0, "{expectation}: {grading:#}");
+        let error = grading["judge_errors"][0].as_str().unwrap();
+        assert!(error.contains("not measured, because not all of the run was kept"), "{error}");
+        assert!(request.contains("produced and not kept"), "{request}");
+        assert!(grading["grader"]["left_out"]["outputs"]["not_kept"].as_u64() > Some(0));
+    }
+    // What is found decides, and so does a quote, or the file that is meant.
+    for (expectation, answer, passed) in [
+        ("No `fine` is left", pass("[]", "[]"), false),
+        ("The report is fine", pass("[]", r#"["fine"]"#), true),
+        ("report.md contains no TODO", pass("[]", "[]"), true),
+    ] {
+        let (_, grading, _) = cut_short(expectation, large, &answer);
+        assert_eq!(grading["expectations"][0]["passed"], passed, "{expectation}: {grading:#}");
+    }
+}
+
+#[test]
+fn a_cut_answer_does_not_prove_that_something_is_absent() {
+    let project = project(&["No TODO is left"], "", &[&pass(r#"["TODO"]"#, "[]")]);
+    let outputs = project.path().join(RUN).join("outputs");
+    fs_err::remove_dir_all(&outputs).unwrap();
+    fs_err::create_dir_all(&outputs).unwrap();
+    let lines: Vec<&str> = TRANSCRIPT.lines().collect();
+    let mut end: Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+    end["cut"] = json!({"bytes": 900, "events": 0});
+    let text = json!({"index": 99, "type": "text", "text": "all is well", "cut_bytes": 900});
+    let head = lines[..lines.len() - 1].join("\n");
+    project.file(&format!("{RUN}/transcript.jsonl"), format!("{head}\n{text}\n{end}\n"));
+    let shown = project.run(&GRADE);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    let grading = graded(&project);
+    let error = grading["judge_errors"][0].as_str().unwrap();
+    assert!(error.contains("answer (not kept)"), "{error}");
+}
+
+#[test]
+fn calls_of_judgings_that_came_to_nothing_are_counted_with_the_next() {
+    let right = pass("[]", r#"["42"]"#);
+    let project = project(&["The report names the total"], REPORT, &["Hm.", "Hm.", &right]);
+    let first = project.run(&GRADE);
+    assert!(first.starts_with("exit code: 3"), "{first}");
+    let again = project.run(&GRADE);
+    assert!(again.contains("judge: 1 verdict in 3 calls; "), "{again}");
+    assert_eq!(graded(&project)["grader"]["spent"]["calls"], 3);
+    // Criteria have no grading at all until all is answered.
+    let score = r#"{"criteria": {"C1": {"reasoning": "r", "quotes": ["42"], "score": 4}}}"#;
+    let project = self::project(&[], REPORT, &["Hm.", "Hm.", score]);
+    let criteria = json!([{"criterion": "total", "description": "The report names the total", "required": true}]);
+    let suite = json!({"version": "1.0", "skill": "csv-report", "cases": [{"id": "1", "prompt": "Sum up", "expectations": criteria}]});
+    project.file("w/iteration-1/suite.json", suite.to_string());
+    let first = project.run(&GRADE);
+    assert!(first.starts_with("exit code: 3"), "{first}");
+    let again = project.run(&GRADE);
+    assert_eq!(graded(&project)["grader"]["spent"]["calls"], 3, "{again}");
+    assert!(!project.path().join(RUN).join("judging.json").exists());
+}
+
+#[test]
 fn that_nothing_was_made_proves_only_what_is_absent() {
     let answer = pass("[]", r#"["No files were produced."]"#);
     for (expectation, passed) in
@@ -349,7 +492,8 @@ fn an_answer_that_contradicts_itself_is_asked_again_and_then_open() {
     let shown = open.run(&GRADE);
     assert!(shown.starts_with("exit code: 3"), "{shown}");
     let grading = graded(&open);
-    assert_eq!(grading["judge_errors"].as_array().unwrap().len(), 1, "{grading:#}");
+    let errors = json!(["The report names the total: the judge contradicted itself, asked twice"]);
+    assert_eq!(grading["judge_errors"], errors, "{grading:#}");
     assert_eq!(
         (&grading["summary"]["passed"], &grading["summary"]["total"]),
         (&json!(0), &json!(1))

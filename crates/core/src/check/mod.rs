@@ -47,7 +47,7 @@ use skillgauge_format::part::Tally;
 use compile::{Check, Test};
 use evidence::Evidence;
 use outputs::Outputs;
-use unkept::Unkept;
+pub(crate) use unkept::Unkept;
 use verdict::{Finding, Verdict};
 
 /// Why checks could not be carried out at all.

@@ -17,19 +17,19 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// What is known to have been there, and what is not known.
 #[derive(Debug, Default)]
-pub(super) struct Unkept {
+pub(crate) struct Unkept {
     /// Files that were there at the end, and why they were not kept.
-    pub(super) files: Vec<(PathBuf, &'static str)>,
+    pub(crate) files: Vec<(PathBuf, &'static str)>,
     /// Links that lead to no file, pipes and the like.
     pub(super) links: Vec<(PathBuf, Link)>,
     /// What is not there any more.
     pub(super) deleted: Vec<PathBuf>,
     /// Folders that could not be listed.
-    pub(super) folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// How many more there were without a name.
-    pub(super) unnamed: u64,
+    pub(crate) unnamed: u64,
     /// Whether the work folder was only looked at in part.
-    pub(super) is_partial: bool,
+    pub(crate) is_partial: bool,
 }
 
 /// Why a link, or what else is there, is no file.
@@ -106,7 +106,7 @@ struct Unlisted {
 
 impl Unkept {
     /// Nothing when there is no record that tells; the reason when it cannot be read.
-    pub(super) fn read(record: &Path) -> Result<Option<Self>, String> {
+    pub(crate) fn read(record: &Path) -> Result<Option<Self>, String> {
         let file = match fs_err::File::open(record) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -119,7 +119,7 @@ impl Unkept {
     }
 
     /// How many files were there and were not kept.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.files.len() as u64 + self.unnamed
     }
 

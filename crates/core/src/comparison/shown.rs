@@ -35,9 +35,15 @@ pub fn show(run: &RunDir, skill: &Path, blinding: &Blinding, prompt: &str, key: 
     let mask = blinding.name().map(|name| Unshown::named(name).and(skill));
     let mask = mask.and_then(|unshown| SkillMask::new(&unshown, [prompt]));
     let blind = Blind::of_run(run.root(), Some(skill)).hiding(mask);
-    let outputs = run.outputs();
-    let sources =
-        Sources { transcript: None, outputs: Some(&outputs), skill: None, blind: &blind, key };
+    let (outputs, record) = (run.outputs(), run.record_file());
+    let sources = Sources {
+        transcript: None,
+        outputs: Some(&outputs),
+        record: Some(&record),
+        skill: None,
+        blind: &blind,
+        key,
+    };
     let material = Material::gather(&sources, &Budget::default());
     let mut text = String::new();
     if let Some(answer) = run.transcript().as_ref().and_then(last_words) {

@@ -4,6 +4,8 @@
 //! lists. An expectation of nothing else ([`Absence::Whole`]) can be proven in no other way: every text has passages that
 //! don't mention prices. Behaviour ("does not crash") and what is said beside it ("X instead of Y") can be quoted.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -33,7 +35,37 @@ static NEGATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// They say that something is not there without a negation.
 static LACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     words(
-        r"\b(?:absent|absence|missing|free\ of|avoid\w*|omit\w*|exclud\w*|refrain\w*|lack\w*|fehl\w*)\b",
+        r"\b(?:absent|absence|missing|free\ of|avoid\w*|omit\w*|left\ out|exclud\w*|refrain\w*|lack\w*|fehl\w*|frei\ von|
+        exempt\w*\ de|libre\ de)\b",
+    )
+});
+
+/// They say of what follows that it is not there, beside something else.
+static WITHOUT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| words(r"\b(?:without|ohne|sans|sin|sem|senza|без)\b"));
+
+/// All of it is not there any more. That one thing was removed may be told in what is left.
+static GONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    words(
+        r"\b(?:all|any|every|each|alle|jede\w*)\b .* \b(?:removed|deleted|stripped|eliminated|entfernt|gelöscht)\b",
+    )
+});
+
+/// It is told: that something is not there is what is said, and a quote proves it.
+static TELLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    words(
+        r"(?:\b(?:says|states|reports|mentions|notes|explains|tells|informs|warns|confirms|concludes|indicates|admits|
+        points\ out|makes\ (?:it\ )?clear|sagt|meldet|erklärt|teilt|weist|dit|indique|explique|dice|indica|explica|diz|сообщает)
+        |\b(?:should|must|shall|will|to)\ (?:say|state|report|mention|note|explain|tell|inform|warn|confirm|indicate|admit))\b
+        (?:[^.;]{0,40}?\b(?:that|dass|daß|que|qu|che|что)\b|\ there\ (?:is|are|was|were)\b)",
+    )
+});
+
+/// What happened, and no text: a quote may show it.
+static HAPPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    words(
+        r"\b(?:occur\w*|happen\w*|crash\w*|fail(?:s|ed)?|throw\w*|thrown|rais(?:e|es|ed)|aris\w*|auftr\w*|aufgetreten|
+        passier\w*|survien\w*|ocurr\w*)\b",
     )
 });
 
@@ -48,8 +80,8 @@ static BESIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static PRESENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     words(
         r"\b(?:contain\w*|includ\w*|mention\w*|us(?:e|es|ed|ing)|ha(?:s|ve|d)|show\w*|appear\w*|remain\w*|left|exist\w*|present|
-        there|found|nam(?:e|es|ed)|refer\w*|reveal\w*|leak\w*|enth[aä]lt\w*|erwähn\w*|verwend\w*|benutz\w*|hat|haben|übrig|
-        vorhanden|nenn\w*|contien\w*|mentionn\w*|utilis\w*|reste\w*|contém|conté[mn]\w*|mencion\w*|menzion\w*|usan?|utiliz\w*|
+        there|found|sa(?:y|ys|id)|nam(?:e|es|ed)|refer\w*|reveal\w*|leak\w*|enth[aä]lt\w*|erwähn\w*|verwend\w*|benutz\w*|hat|haben|übrig|
+        vorhanden|nenn\w*|genannt|gibt|steht|y\ a|contien\w*|mentionn\w*|utilis\w*|reste\w*|contém|conté[mn]\w*|mencion\w*|menzion\w*|usan?|utiliz\w*|
         incluy\w*|qued\w*|hay|aparec\w*|содерж\w*|упомин\w*|использ\w*|остал\w*)\b
         | 包含|含|提及|提到|使用|出现|出現|存在|有|无|無|残|留|言及|記載|포함|언급|사용|없",
     )
@@ -58,7 +90,7 @@ static PRESENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// More than one thing may be said on both sides of these.
 static AND: LazyLock<Option<Regex>> = LazyLock::new(|| {
     words(
-        r"\b(?:and|but|yet|while|und|aber|sondern|et|mais|y|pero|sino|e|ma|и|но)\b | ; | 但 | 而且 | 并且",
+        r"\b(?:and|but|yet|while|und|aber|sondern|et|mais|pero|sino|e|ma|и|но)\b | \sy\s | ; | 但 | 而且 | 并且",
     )
 });
 
@@ -71,15 +103,16 @@ static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Where it must not be, and no more what.
-static PLACE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| words(r"\b(?:in|within|inside|from|anywhere|im|dans|en|em|nel\w*|в)\b"));
+static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    words(r"\b(?:in|within|inside|from|anywhere|on|when|if|for|im|aus|dans|en|em|nel\w*|в)\b")
+});
 
 /// A text in quotation marks, a name as in code, or a mark that is left in drafts.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     words(
         r#"`(?<a>[^`]+)` | "(?<b>[^"]+)" | “(?<c>[^”]+)” | „(?<d>[^“”]+)[“”] | «(?<e>[^»]+)» | 「(?<f>[^」]+)」
         | (?:^|\s)'(?<g>[^']+)' | (?:^|\s)(?<h>--[a-z][\w-]+)
-        | \b(?<i>\w{2,}(?:(?:::|[._]|->)\w{2,})+ | \w+\(\)) | \b(?<j>(?-i:TODO|FIXME|XXX|TBD|HACK))s?\b"#,
+        | \b(?<i>[a-z0-9_]{2,}(?:(?:::|[._]|->)[a-z0-9_]{2,})+ | [a-z0-9_]+\(\)) | \b(?<j>(?-i:TODO|FIXME|XXX|TBD|HACK))s?\b"#,
     )
 });
 
@@ -93,25 +126,57 @@ fn is_match(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
 }
 
 impl Absence {
-    pub(in crate::judge) fn of(text: &str) -> Self {
+    /// Read from its words.
+    pub fn of(text: &str) -> Self {
+        let has_name = !named(text).is_empty();
+        let text = &*untold(text);
         let (negated, lacks) = (is_match(&NEGATION, text), is_match(&LACK, text));
         if !negated && !lacks && !is_match(&BESIDE, text) {
             return Self::None;
         }
         // "Nothing is missing" says that all is there.
-        let is_plain = negated != lacks && !is_match(&BESIDE, text) && !is_match(&LIMIT, text);
-        let says_so = |clause: &str| is_match(&NEGATION, clause) || is_match(&LACK, clause);
+        let is_without = first(&WITHOUT, text) == Some(0) && has_name;
+        let is_beside = is_match(&BESIDE, text) && !is_without;
+        let lacks = lacks || is_without;
+        let is_plain = negated != lacks && !is_beside && !is_match(&LIMIT, text);
+        let says_so = |clause: &str| negation(clause).0 < clause.len();
         let is_alone = AND.as_ref().is_some_and(|and| and.split(text).all(says_so));
         // "No placeholders" has no verb.
-        let is_title = text.split_whitespace().count() <= 3 && negation(text).0 == 0;
+        let is_article = |word: &&str| matches!(word.to_lowercase().as_str(), "the" | "a" | "any");
+        let is_title = text.split_whitespace().filter(|word| !is_article(word)).count() <= 3
+            && negation(text.trim_start()).0 == 0
+            && !is_match(&HAPPENS, text);
         let is_text = lacks || is_match(&PRESENCE, text) || is_title;
         if is_plain && is_alone && is_text { Self::Whole } else { Self::Part }
     }
 }
 
+/// A text without names as in code: `remove_all` says nothing about what is there. As long as it was.
+fn unnamed(text: &str) -> String {
+    let Some(pattern) = NAMED.as_ref() else { return text.to_owned() };
+    pattern
+        .replace_all(text, |found: &regex::Captures<'_>| "\u{1}".repeat(found[0].len()))
+        .into_owned()
+}
+
+/// A text without what it wants to be said.
+fn untold(text: &str) -> Cow<'_, str> {
+    let told = TELLS.as_ref().and_then(|tells| tells.find(text));
+    let head = told.map(|told| &text[..told.end()]).filter(|head| negation(head).0 == head.len());
+    let plain = unnamed(text);
+    match head {
+        Some(head) => Cow::Owned(plain.get(..head.len()).unwrap_or(head).to_owned()),
+        None => Cow::Owned(plain),
+    }
+}
+
+fn first(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<usize> {
+    Some(pattern.as_ref()?.find(text)?.start())
+}
+
 /// Where the first negation begins and ends.
 fn negation(text: &str) -> (usize, usize) {
-    let places = [&NEGATION, &LACK].into_iter().filter_map(|pattern| {
+    let places = [&NEGATION, &LACK, &WITHOUT].into_iter().filter_map(|pattern| {
         let found = pattern.as_ref()?.find(text)?;
         Some((found.start(), found.end()))
     });
@@ -121,27 +186,48 @@ fn negation(text: &str) -> (usize, usize) {
 /// What has to be absent, as an expectation names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
-    /// In quotation marks, or as in code: that very text.
+    /// In quotation marks, in capitals, or as in code: that very text.
     pub(super) named: Vec<String>,
+    /// Names that the expectation has anywhere: some may be the files that it is about.
+    pub(super) mentioned: Vec<String>,
+    /// Whether something else is expected besides, which only a quote can prove.
+    pub(super) has_more: bool,
     words: Vec<String>,
     text: String,
 }
 
 impl Object {
-    /// What stands behind the negation, or before it where nothing is left behind it; all of it where more is said.
+    /// What stands behind the negation, or before it where nothing is left behind it. Where more is said, of each part that
+    /// says it.
     pub(super) fn of(text: &str, absence: Absence) -> Self {
-        if absence != Absence::Whole {
-            return Self { named: Vec::new(), words: content(text), text: text.to_owned() };
+        let mentioned = named(text);
+        if absence == Absence::Whole {
+            let part = part(text);
+            return Self {
+                named: named(part),
+                mentioned,
+                has_more: false,
+                words: content(part),
+                text: text.to_owned(),
+            };
         }
-        let (start, end) = negation(text);
-        let behind = &text[end..];
-        let place = PLACE.as_ref().and_then(|place| {
-            place.find_iter(behind).find(|at| !content(&behind[..at.start()]).is_empty())
-        });
-        let behind = place.map_or(behind, |place| &behind[..place.start()]);
-        let is_said = !content(behind).is_empty() || !named(behind).is_empty();
-        let part = if is_said { behind } else { &text[..start] };
-        Self { named: named(part), words: content(part), text: text.to_owned() }
+        let told = untold(text);
+        let clauses = clauses(&told);
+        let is_absent = |clause: &str| {
+            !is_match(&LIMIT, clause)
+                && (Absence::of(clause) == Absence::Whole
+                    || is_match(&WITHOUT, clause)
+                    || is_match(&GONE, clause))
+        };
+        let absent = clauses.iter().filter(|place| is_absent(&told[(*place).clone()]));
+        let names =
+            absent.flat_map(|place| named(part(text.get(place.clone()).unwrap_or_default())));
+        // A command that works without a flag has it all the same.
+        let names = names.filter(|name| !name.starts_with("--")).collect();
+        let first = clauses.first().map(|place| &told[place.clone()]).unwrap_or_default();
+        let has_more =
+            clauses.len() > 1 && is_match(&PRESENCE, first) && negation(first).0 == first.len();
+        Self { named: names, mentioned, has_more, words: content(text), text: text.to_owned() }
     }
 
     /// Whether a search is about it: for a text that is named or a word of it, or by a pattern that matches it.
@@ -153,7 +239,13 @@ impl Object {
         };
         let words = content(&without_escapes(searched));
         let shares = |word: &String| words.iter().any(|other| is_same_word(word, other));
-        self.words.is_empty() || matches(&self.text) || self.words.iter().any(shares)
+        // No word is in common with a class of letters.
+        let is_class = || {
+            static CLASS: LazyLock<Option<Regex>> =
+                LazyLock::new(|| Regex::new(r"\[[^\]]+\]|\\[dpP]|[\])\w]\{\d").ok());
+            self.named.is_empty() && matches!(pattern, Some(Ok(_))) && is_match(&CLASS, searched)
+        };
+        self.words.is_empty() || matches(&self.text) || self.words.iter().any(shares) || is_class()
     }
 
     /// Whether a search would find this name.
@@ -166,12 +258,56 @@ impl Object {
     }
 }
 
+/// The parts of a text that may say different things.
+fn clauses(text: &str) -> Vec<Range<usize>> {
+    let (mut start, mut found) = (0, Vec::new());
+    for and in AND.as_ref().into_iter().flat_map(|and| and.find_iter(text)) {
+        found.push(start..and.start());
+        start = and.end();
+    }
+    found.push(start..text.len());
+    found
+}
+
+/// The part of a text that says what is absent.
+fn part(text: &str) -> &str {
+    let plain = unnamed(text);
+    let (start, end) = negation(&plain);
+    if start == text.len() {
+        // "All markers were removed from the file".
+        let gone = GONE.as_ref().and_then(|gone| gone.find(&plain));
+        return gone.map_or(text, |gone| &text[gone.range()]);
+    }
+    let behind = &text[end..];
+    let place = PLACE.as_ref().and_then(|place| {
+        place.find_iter(&plain[end..]).find(|at| !content(&behind[..at.start()]).is_empty())
+    });
+    let behind = place.map_or(behind, |place| &behind[..place.start()]);
+    let is_said = !content(behind).is_empty() || !named(behind).is_empty();
+    if is_said { behind } else { &text[..start] }
+}
+
 fn named(text: &str) -> Vec<String> {
     let Some(pattern) = NAMED.as_ref() else { return Vec::new() };
     let found = pattern.captures_iter(text).filter_map(|found| {
         found.iter().skip(1).flatten().next().map(|part| part.as_str().trim().to_owned())
     });
-    found.filter(|name| !name.is_empty()).collect()
+    let mut names: Vec<String> = found.filter(|name| !name.is_empty()).collect();
+    names.extend(capitals(text));
+    names
+}
+
+/// Words in capitals that stand for themselves; "API keys" are something else than "API".
+fn capitals(text: &str) -> impl Iterator<Item = String> {
+    static CAPITALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\W*$|\W*[,;.]|\s+(?:is|are|was|were|in|left|anywhere|appears?|or|nor|mehr|markers?)\b)")
+            .ok()
+    });
+    let plain = unnamed(text);
+    let found = CAPITALS.as_ref().map(|pattern| {
+        pattern.captures_iter(&plain).map(|found| found[1].to_owned()).collect::<Vec<_>>()
+    });
+    found.unwrap_or_default().into_iter()
 }
 
 /// The words that say what it is about, in small letters; of languages without spaces each two letters.

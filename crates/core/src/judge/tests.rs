@@ -359,6 +359,7 @@ fn material(skill: Option<&str>) -> Material {
     let sources = Sources {
         transcript: None,
         outputs: Some(folder.path()),
+        record: None,
         skill,
         blind: &blind,
         key: FenceKey::new(42),
@@ -462,6 +463,7 @@ fn outputs_that_forge_an_end_stay_inside() {
     let sources = Sources {
         transcript: None,
         outputs: Some(folder.path()),
+        record: None,
         skill: None,
         blind: &blind,
         key: FenceKey::new(42),

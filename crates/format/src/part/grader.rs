@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::json::Number;
+use crate::write::round_rate;
 use crate::{Extra, JsonSchema, json};
 
 /// Who judged, with which template, and what was not shown.
@@ -64,6 +65,22 @@ pub struct GraderSpending {
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+impl GraderSpending {
+    /// Both together; what is not known of one is not known of both.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let seconds = self.seconds.as_f64() + other.seconds.as_f64();
+        let cost = self.cost_usd.zip(other.cost_usd);
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            seconds: round_rate(seconds).into(),
+            tokens: self.tokens.zip(other.tokens).map(|(one, other)| one.saturating_add(other)),
+            cost_usd: cost.map(|(one, other)| Number::Float(one.as_f64() + other.as_f64())),
+            extra: self.extra.clone(),
+        }
+    }
 }
 
 /// Which template a grading was made with.
@@ -128,9 +145,17 @@ pub struct OutputsLeftOut {
     pub binary: u64,
     /// Bytes of text that are missing.
     pub bytes: u64,
+    /// Files that the run produced and that were not kept.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub not_kept: u64,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A quote that a judge gave, and where it was found.

@@ -24,6 +24,7 @@ pub async fn grade_behaviour(
     let sources = Sources {
         transcript: Some(transcript),
         outputs: None,
+        record: None,
         skill: None,
         blind: &blind,
         key: judge.key,

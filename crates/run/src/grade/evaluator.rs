@@ -17,8 +17,8 @@ use skillgauge_format::{Case, Suite, read};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    GradeInput, Graded, GradingFile, Judge, StoredRun, StoredRunError, calls_needed, fuller,
-    grade_run, store, store_timing,
+    GradeInput, Graded, GradingFile, Judge, StoredRun, StoredRunError, add_earlier, add_spending,
+    calls_needed, forget_spending, fuller, grade_run, keep_spending, store, store_timing,
 };
 use crate::budget::{Budget, OverBudget};
 use crate::check::{CheckJob, CheckRunError, Scripts, check_run, input_files};
@@ -204,8 +204,9 @@ impl Evaluator {
             executor_model: model.or(subject.model.as_deref()).or(base.executor_model),
             ..base
         };
-        let graded = self.grade(&input, cancel).await?;
-        let Some(file) = &graded.file else {
+        let mut graded = self.grade(&input, cancel).await?;
+        let Some(file) = &mut graded.file else {
+            keep_spending(run, graded.spent.as_ref())?;
             let errors = graded.judge_errors;
             return Err(if cancel.is_cancelled() {
                 NotGraded::Cancelled
@@ -216,8 +217,11 @@ impl Evaluator {
         // Nobody was asked to judge, so nobody failed to: then it is what the user wants.
         if let Some(earlier) = self.judge.as_ref().and_then(|_| fuller(run, file)) {
             let errors = earlier.judge_errors.clone().unwrap_or_default();
+            let mut earlier = GradingFile::Evals(earlier);
+            add_spending(&mut earlier, graded.spent.clone());
+            store(&earlier, run, &id.configuration, &subject.workspace)?;
             let earlier = Graded {
-                file: Some(GradingFile::Evals(earlier)),
+                file: Some(earlier),
                 judge_errors: errors,
                 gated: false,
                 ..graded.clone()
@@ -227,8 +231,10 @@ impl Evaluator {
                 errors: graded.judge_errors,
             });
         }
+        add_earlier(file, run);
         store_timing(graded.timing.as_deref(), run)?;
         store(file, run, &id.configuration, &subject.workspace)?;
+        forget_spending(run);
         Ok(graded)
     }
 

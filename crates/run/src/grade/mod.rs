@@ -34,7 +34,7 @@ use skillgauge_core::skill::Skill;
 use skillgauge_core::workspace::RunDir;
 use skillgauge_format::cases::{CasesGrading, SuiteCase};
 use skillgauge_format::evals::{Eval, EvalsGrading, Metrics, Structural, Timing};
-use skillgauge_format::part::Grader;
+use skillgauge_format::part::{Grader, GraderSpending};
 use skillgauge_format::transcript::Transcript;
 use skillgauge_format::{Case, Suite};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +47,9 @@ pub use evaluator::{
 pub use find::{FindError, Instead, find_runs};
 pub use judge::{Caution, Context, Judge, is_same_model, same_model};
 pub use self_test::{Plant, PlantedVerdict, References, SelfTest, SelfTestError};
-use store::{Stopwatch, fuller, store_timing};
+use store::{
+    Stopwatch, add_earlier, add_spending, forget_spending, fuller, keep_spending, store_timing,
+};
 pub use store::{cases_grading_file, read_cases_grading, store};
 pub use stored::{StoredRun, StoredRunError};
 
@@ -100,6 +102,8 @@ pub struct Graded {
     pub calls: u64,
     /// What they cost in US dollars; none when that is not known.
     pub cost_usd: Option<f64>,
+    /// What they took in all; none when nobody was asked.
+    pub spent: Option<GraderSpending>,
     /// Whether the gate kept it from the judge.
     pub gated: bool,
     /// What a reader should know before believing the grading.
@@ -260,10 +264,11 @@ pub fn material_for_people(
         Some((task, case)) => blind(&task.input(&stored, case)),
         None => Blind::of_run(stored.dir.root(), None),
     };
-    let outputs = stored.dir.outputs();
+    let (outputs, record) = (stored.dir.outputs(), stored.dir.record_file());
     let sources = Sources {
         transcript: stored.transcript.as_ref(),
         outputs: Some(&outputs),
+        record: Some(&record),
         skill: None,
         blind: &blind,
         key: crate::ask_once::fence_key(),
@@ -285,9 +290,15 @@ fn material(
     key: FenceKey,
     budget: &Budget,
 ) -> Material {
-    let outputs = input.run.outputs();
-    let sources =
-        Sources { transcript: input.transcript, outputs: Some(&outputs), skill, blind, key };
+    let (outputs, record) = (input.run.outputs(), input.run.record_file());
+    let sources = Sources {
+        transcript: input.transcript,
+        outputs: Some(&outputs),
+        record: Some(&record),
+        skill,
+        blind,
+        key,
+    };
     Material::gather(&sources, budget)
 }
 
@@ -322,8 +333,9 @@ impl<A> Ballot<A> {
     }
 
     fn graded(self, file: Option<GradingFile>, judge_errors: Vec<String>) -> Graded {
+        let spent = self.spent();
         let Self { calls, cost_usd, cautions, .. } = self;
-        Graded { file, judge_errors, calls, cost_usd, gated: false, cautions, timing: None }
+        Graded { file, judge_errors, calls, cost_usd, spent, gated: false, cautions, timing: None }
     }
 
     fn cancelled(self) -> Graded {

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use skillgauge_core::judge::answer::Absence;
 use skillgauge_core::scratch::PrivateFolder;
 use skillgauge_core::workspace::RunDir;
 use skillgauge_format::cases::PASSING_SCORE;
@@ -61,6 +62,8 @@ pub struct SelfTest {
     pub errors: Vec<String>,
     /// Cases that have no reference answer, or nothing to judge.
     pub left_out: Vec<String>,
+    /// Verdicts on an empty answer that are left out: that something is absent it fulfils.
+    pub absent: usize,
 }
 
 /// Why nothing was tried.
@@ -247,10 +250,15 @@ impl SelfTest {
         let Planted { case, plant, .. } = planted;
         let told = graded.judge_errors.iter().map(|error| format!("{case}, {plant}: {error}"));
         self.errors.extend(told);
+        let (absent, verdicts) = (&mut self.absent, &mut self.verdicts);
         let mut add = |expectation: &str, passed: bool, voided: bool| {
+            if *plant == Plant::Empty && Absence::of(expectation) == Absence::Whole {
+                *absent += 1;
+                return;
+            }
             let (case, plant) = (case.clone(), plant.clone());
             let expectation = expectation.to_owned();
-            self.verdicts.push(PlantedVerdict { case, plant, expectation, passed, voided });
+            verdicts.push(PlantedVerdict { case, plant, expectation, passed, voided });
         };
         match graded.file {
             Some(GradingFile::Evals(grading)) => {

@@ -17,7 +17,7 @@ use skillgauge_format::cases::{CasesGrading, CriterionResult};
 use skillgauge_format::evals::{
     EvalFeedback, EvalSuggestion, EvalsGrading, RubricSummary, Timing, UserNotesSummary,
 };
-use skillgauge_format::part::{Configuration, GradedExpectation, Tally, Votes};
+use skillgauge_format::part::{Configuration, GradedExpectation, GraderSpending, Tally, Votes};
 use skillgauge_format::{Number, ReadError, read};
 
 use super::GradingFile;
@@ -57,6 +57,60 @@ pub(super) fn fuller(run: &RunDir, new: &GradingFile) -> Option<Box<EvalsGrading
     }
     let old = read::<EvalsGrading>(&fs_err::read(run.grading_file()).ok()?).ok()?.value;
     (gaps(&old) < gaps(new)).then(|| Box::new(old))
+}
+
+/// Where what a judge took for nothing is kept until a grading counts it.
+fn spending_file(run: &RunDir) -> PathBuf {
+    run.root().join("judging.json")
+}
+
+fn kept_spending(run: &RunDir) -> Option<GraderSpending> {
+    serde_json::from_slice(&fs_err::read(spending_file(run)).ok()?).ok()
+}
+
+fn sum(one: Option<GraderSpending>, other: Option<GraderSpending>) -> Option<GraderSpending> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.and(&other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Keeps what a judge took that came to no grading.
+pub(super) fn keep_spending(
+    run: &RunDir,
+    spent: Option<&GraderSpending>,
+) -> Result<(), WorkspaceError> {
+    let Some(spent) = spent else { return Ok(()) };
+    let all = sum(kept_spending(run), Some(spent.clone()));
+    run.write_json(&spending_file(run), &all)
+}
+
+/// Counts what earlier judgings took that left something open: they were paid for.
+pub(super) fn add_earlier(file: &mut GradingFile, run: &RunDir) {
+    let is_open = |grading: &EvalsGrading| {
+        grading.judge_errors.as_ref().is_some_and(|errors| !errors.is_empty())
+    };
+    let bytes = fs_err::read(run.grading_file()).ok();
+    let old = bytes.and_then(|bytes| read::<EvalsGrading>(&bytes).ok()).map(|found| found.value);
+    let of_old = old.filter(is_open).and_then(|old| old.grader?.spent);
+    add_spending(file, sum(of_old, kept_spending(run)));
+}
+
+/// Counts this beside what a grading took itself.
+pub(super) fn add_spending(file: &mut GradingFile, spent: Option<GraderSpending>) {
+    let grader = match file {
+        GradingFile::Evals(grading) => grading.grader.as_mut(),
+        GradingFile::Cases(grading) => grading.grader.as_mut(),
+    };
+    if let Some(grader) = grader {
+        grader.spent = sum(grader.spent.take(), spent);
+    }
+}
+
+/// The grading counts it now.
+pub(super) fn forget_spending(run: &RunDir) {
+    // Without it nothing is lost, and a file that stays is counted once too often at worst.
+    let _ = fs_err::remove_file(spending_file(run));
 }
 
 /// Writes down when a run was graded. To be done before the grading is written: that makes the run a finished one.

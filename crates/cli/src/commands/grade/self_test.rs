@@ -124,6 +124,8 @@ struct Answer {
     /// Cases whose reference is what `expected_output` describes.
     described: Vec<String>,
     left_out: Vec<String>,
+    /// Verdicts on empty answers that do not count: nothing is what these expectations want.
+    absent: usize,
 }
 
 /// A verdict that may be wrong.
@@ -169,6 +171,7 @@ impl Answer {
             errors: tested.errors.clone(),
             described: tested.described.clone(),
             left_out: tested.left_out.clone(),
+            absent: tested.absent,
         }
     }
 
@@ -225,6 +228,17 @@ impl Answer {
             let note = format!(
                 "The reference of {cases} is `expected_output`, which may describe an answer instead of being one: a fail there \
                  may be right. Put the files of a real answer into evals/reference/<case id>/."
+            );
+            let _ = writeln!(out, "\n{}", text::wrap(&note, 80));
+        }
+        if self.absent > 0 {
+            let left_out = counted(
+                self.absent,
+                "verdict on an empty answer is",
+                "verdicts on empty answers are",
+            );
+            let note = format!(
+                "{left_out} left out: an expectation that something is absent holds there, too."
             );
             let _ = writeln!(out, "\n{}", text::wrap(&note, 80));
         }

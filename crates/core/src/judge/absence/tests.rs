@@ -23,6 +23,16 @@ fn what_only_a_search_can_prove_is_told_from_what_can_be_quoted() {
         "不包含占位符",
         "価格を含まない",
         "자리 표시자가 없다",
+        "bad.txt不包含价格",
+        "Nothing in bad.txt says TODO",
+        "Without any TODO",
+        "TODO markers were left out",
+        "Es gibt kein TODO mehr in bad.txt",
+        "Keine Preise werden genannt",
+        "bad.txt ist frei von Platzhaltern",
+        "Il n'y a pas de prix dans bad.txt",
+        "The report does not say that prices rise",
+        "The report that was written has no prices",
     ] {
         assert_eq!(Absence::of(text), Absence::Whole, "{text}");
     }
@@ -40,10 +50,24 @@ fn what_only_a_search_can_prove_is_told_from_what_can_be_quoted() {
         "Does not use `eval` outside of tests",
         "Nicht nur die Summe wird genannt",
         "Wird ohne Tabelle geschrieben",
+        "No error occurred",
+        "Without passive voice",
+        "All TODO markers have been removed from bad.txt",
     ] {
         assert_eq!(Absence::of(text), Absence::Part, "{text}");
     }
-    for text in ["The report names the total", "Notes are in a table", "The node is annotated"] {
+    for text in [
+        "The report names the total",
+        "Notes are in a table",
+        "The node is annotated",
+        // What is wanted is that it is said.
+        "The answer says that nothing was found",
+        "The answer states there is no data for March",
+        "Tells the user that no refund is possible",
+        "The script should report that no file was found",
+        "Says 'no refunds'",
+        "Adds `remove_item` to cart.py",
+    ] {
         assert_eq!(Absence::of(text), Absence::None, "{text}");
     }
 }
@@ -64,6 +88,9 @@ fn a_search_must_be_about_what_the_expectation_names() {
         ("不包含占位符", "占位符", true),
         ("不包含占位符", "价格", false),
         ("There is none left", "anything", true),
+        ("No emojis are used", r"/[\x{1F300}-\x{1FAFF}]/", true),
+        ("Keine Telefonnummern werden genannt", r"/\d{3}-\d{4}/", true),
+        ("No TODO is left", "/[xyz]{3}/", false),
         ("Uses tabs instead of spaces", "    spaces", true),
     ] {
         let object = Object::of(text, Absence::of(text));
@@ -82,6 +109,21 @@ fn what_is_named_is_known_and_the_place_is_not() {
         ("The code has no os.system() calls", &["os.system"]),
         ("There is no old_name left", &["old_name"]),
         ("Doesn't use jargon", &[]),
+        ("All TODO markers have been removed from bad.txt", &["TODO"]),
+        ("bad.txt has a header and no TODO", &["TODO"]),
+        ("The report has a header but does not contain TODO", &["TODO"]),
+        ("bad.txt hat eine Kopfzeile und kein TODO", &["TODO"]),
+        ("bad.txt uses euros and not the word TODO", &["TODO"]),
+        ("A file without any TODO", &["TODO"]),
+        ("Does not mention ACME", &["ACME"]),
+        // What is named is something else than what is absent.
+        ("The report contains no API keys", &[]),
+        ("Uses `let` instead of `var`", &[]),
+        ("The script does not crash on `--help`", &[]),
+        ("The command works without `--force`", &[]),
+        ("The old `old.py` was removed", &[]),
+        ("Runs without `--x` and prints `done`", &[]),
+        ("Does not use `eval` outside of tests", &[]),
     ] {
         let object = Object::of(text, Absence::of(text));
         assert_eq!(object.named, named, "{text}");

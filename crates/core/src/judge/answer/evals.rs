@@ -1,5 +1,7 @@
 //! The answer about a run of an `evals` suite.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::json;
 use skillgauge_format::{AnswerSchema, UnsupportedSchema};
@@ -30,6 +32,9 @@ pub struct EvalsAnswer {
     /// How the eval could be better.
     #[serde(default)]
     pub eval_feedback: FeedbackAnswer,
+    /// Expectations of which it says that they hold and that they don't.
+    #[serde(skip)]
+    pub contradicted: BTreeSet<String>,
 }
 
 /// What the agent was unsure about.
@@ -74,6 +79,7 @@ impl Answer for EvalsAnswer {
             claims: claims(&said),
             user_notes: said.field("user_notes").unwrap_or_default(),
             eval_feedback: said.field("eval_feedback").unwrap_or_default(),
+            contradicted: said.contradicted("expectations", &with_letter('E', wanted)),
         }
     }
 
@@ -86,6 +92,7 @@ impl Answer for EvalsAnswer {
     fn complete(&mut self, later: Self) {
         self.expectations.extend(later.expectations);
         self.rubric.extend(later.rubric);
+        self.contradicted.extend(later.contradicted);
     }
 
     fn passed(&self, id: &str) -> Option<(&[String], &[Absent])> {

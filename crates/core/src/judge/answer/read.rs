@@ -3,6 +3,8 @@
 //! Verdicts, scores and lists are read as a person would read them; what can't be read is missing, never guessed. An object
 //! that was cut is missing as a whole: its last quotes may be what proves it.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -144,6 +146,19 @@ impl Said {
         self.each(field, ids, statement, |found| u8::from(found.verdict == JudgedVerdict::Pass))
     }
 
+    /// Those of which both verdicts are said, in one object or in several.
+    pub(super) fn contradicted(&self, field: &str, ids: &[String]) -> BTreeSet<String> {
+        let is_both = |id: &&String| {
+            let given = self.about(field, id).map(|values| {
+                values.into_iter().flat_map(verdicts).collect::<Vec<JudgedVerdict>>()
+            });
+            given.iter().find(|given| !given.is_empty()).is_some_and(|given| {
+                given.contains(&JudgedVerdict::Pass) && given.contains(&JudgedVerdict::Fail)
+            })
+        };
+        ids.iter().filter(is_both).cloned().collect()
+    }
+
     pub(super) fn scores(&self, field: &str, ids: &[String]) -> ById<JudgedScore> {
         self.each(field, ids, score, |found| found.score)
     }
@@ -211,7 +226,10 @@ fn statement(value: &Value) -> Option<JudgedStatement> {
     let (verdict, fields) = match value {
         Value::Object(fields) if fields.contains_key(CUT) => return None,
         Value::Object(fields) => {
-            (VERDICT_KEYS.iter().find_map(|key| verdict(fields.get(*key)?))?, Some(fields))
+            let given = verdicts(value);
+            let first = *given.first()?;
+            // Fields that contradict each other are no verdict.
+            (given.iter().all(|other| *other == first).then_some(first)?, Some(fields))
         }
         plain => (verdict(plain)?, None),
     };
@@ -221,6 +239,16 @@ fn statement(value: &Value) -> Option<JudgedStatement> {
         absent: absent(fields),
         verdict,
     })
+}
+
+/// All verdicts that stand in one entry.
+fn verdicts(value: &Value) -> Vec<JudgedVerdict> {
+    match value {
+        Value::Object(fields) => {
+            VERDICT_KEYS.iter().filter_map(|key| verdict(fields.get(*key)?)).collect()
+        }
+        plain => verdict(plain).into_iter().collect(),
+    }
 }
 
 fn score(value: &Value) -> Option<JudgedScore> {
@@ -371,6 +399,7 @@ mod tests {
             r#"{"expectations": {"E1": {"verdict": "pass"}, "E2": {"verdict": "fail"}}} No: {"expectations": {"E1": {"verdict": "pass"}, "E2": {"verdict": "pass"}}}"#,
             r#"{"expectations": {"E1": "pass", "E2": "pass", "E2": "fail"}}"#,
             r#"[{"id": "E1", "passed": true}, {"id": "E2", "passed": true}, {"id": "E2", "passed": false}]"#,
+            r#"{"expectations": {"E1": {"verdict": "pass", "passed": true}, "E2": {"verdict": "pass", "passed": false}}}"#,
             // It was cut, and begun anew.
             r#"{"expectations": {"E1": {"verdict": "pass"}, "E2": {"reas {"expectations": {"E1": {"verdict": "pass"}}}"#,
         ] {

@@ -5,6 +5,7 @@ use skillgauge_format::part::{GradedExpectation, Statement};
 use skillgauge_format::trigger::{BehaviourGrading, Dimensions, ScoredDimension};
 
 use super::evals::judge_statement;
+use super::evidence::Open;
 use super::vote::Median;
 use super::{Given, NotGraded, Votes};
 use crate::judge::answer::{BehaviourAnswer, JudgedStatement, ScoredNote, ids};
@@ -21,11 +22,11 @@ pub fn grade_behaviour(
     let mut graded: Vec<GradedExpectation> = Vec::with_capacity(assertions.len());
     for (id, assertion) in ids('A', assertions.len()).zip(assertions) {
         let given: Given<'_, JudgedStatement> = votes.about(|answer| answer.assertions.get(&id));
-        let open = || NotGraded::about(&[assertion.text().to_owned()], votes);
-        graded.push(judge_statement(assertion, &given, corpus).ok_or_else(open)?);
+        let open = |open| NotGraded::about([(assertion.text(), open)], votes);
+        graded.push(judge_statement(assertion, &given, corpus).map_err(open)?);
     }
     let dimension = |name: &str| {
-        dimension(name, votes).ok_or_else(|| NotGraded::about(&[name.to_owned()], votes))
+        dimension(name, votes).ok_or_else(|| NotGraded::about([(name, Open::default())], votes))
     };
     let dimensions = Dimensions {
         task_completion: dimension("task_completion")?,

@@ -9,7 +9,7 @@ use skillgauge_format::{Extra, Number, write};
 
 use super::convention::{front_matter, token_efficiency};
 use super::evals::claim;
-use super::evidence::{Scored, Unquoted};
+use super::evidence::{Open, Scored, Unquoted};
 use super::vote::Majority;
 use super::{Given, NotGraded, Votes};
 use crate::judge::answer::{CasesAnswer, JudgedConvention, JudgedScore, ids};
@@ -41,12 +41,12 @@ pub fn grade_cases(
     for (id, criterion) in ids('C', criteria.len()).zip(criteria) {
         let given = votes.about(|answer| answer.criteria.get(&id));
         match judge_criterion(criterion, &given, corpus) {
-            Some(result) => results.push(result),
-            None => open.push(criterion.criterion.clone()),
+            Ok(result) => results.push(result),
+            Err(reason) => open.push((criterion.criterion.as_str(), reason)),
         }
     }
     if !open.is_empty() {
-        return Err(NotGraded::about(&open, votes));
+        return Err(NotGraded::about(open, votes));
     }
     let scores = |is_wanted: &dyn Fn(usize) -> bool| -> Vec<u8> {
         let wanted = results.iter().enumerate().filter(|(index, _)| is_wanted(*index));
@@ -87,9 +87,9 @@ fn judge_criterion(
     criterion: &Criterion,
     given: &Given<'_, JudgedScore>,
     corpus: &Corpus,
-) -> Option<CriterionResult> {
+) -> Result<CriterionResult, Open> {
     let scored = Scored::of(given, &criterion.description, Unquoted::Voided, corpus)?;
-    Some(CriterionResult {
+    Ok(CriterionResult {
         evidence_found: scored.evidence_found,
         quotes: scored.quotes,
         unfound_quotes: scored.unfound_quotes,

@@ -9,9 +9,9 @@ use skillgauge_format::evals::{
 use skillgauge_format::part::{Claim, EvalId, GradedExpectation, Statement, Tally};
 use skillgauge_format::transcript::Transcript;
 
-use super::evidence::{Evidence, Scored, Unquoted};
+use super::evidence::{Evidence, Open, Scored, Unquoted};
 use super::vote::Majority;
-use super::{Given, Votes};
+use super::{CONTRADICTED, Given, UNREAD, Votes};
 use crate::judge::answer::{
     EvalsAnswer, FeedbackAnswer, JudgedClaim, JudgedScore, JudgedStatement, JudgedVerdict,
     NotesAnswer, ids,
@@ -156,12 +156,15 @@ impl Grading<'_> {
                 continue;
             }
             let given = votes.about(|answer| answer.expectations.get(&id));
-            if let Some(graded) = judge_statement(statement, &given, self.corpus) {
-                self.expectations.push(graded);
-            } else {
-                let said = votes.answers.iter().filter(|it| it.expectations.contains_key(&id));
-                let why = votes.reason(said.count());
-                self.errors.push(format!("{}: {why}", statement.text()));
+            match judge_statement(statement, &given, self.corpus) {
+                Ok(graded) => self.expectations.push(graded),
+                Err(open) => {
+                    let said = votes.answers.iter().filter(|it| it.expectations.contains_key(&id));
+                    let contradicts = votes.answers.iter().any(|it| it.contradicted.contains(&id));
+                    let unread = if contradicts { CONTRADICTED } else { UNREAD };
+                    let why = open.reason(|| votes.reason(said.count(), unread));
+                    self.errors.push(format!("{}: {why}", statement.text()));
+                }
             }
         }
     }
@@ -196,12 +199,15 @@ impl Grading<'_> {
         let mut scores = IndexMap::new();
         for (id, dimension) in ids('D', dimensions.len()).zip(dimensions) {
             let given = votes.about(|answer| answer.rubric.get(&id));
-            if let Some(score) = judge_score(&given, &dimension.description, self.corpus) {
-                scores.insert(dimension.name.clone(), score);
-            } else {
-                let said = votes.answers.iter().filter(|it| it.rubric.contains_key(&id));
-                let why = votes.reason(said.count());
-                self.errors.push(format!("rubric {}: {why}", dimension.name));
+            match judge_score(&given, &dimension.description, self.corpus) {
+                Ok(score) => {
+                    scores.insert(dimension.name.clone(), score);
+                }
+                Err(open) => {
+                    let said = votes.answers.iter().filter(|it| it.rubric.contains_key(&id));
+                    let why = open.reason(|| votes.reason(said.count(), UNREAD));
+                    self.errors.push(format!("rubric {}: {why}", dimension.name));
+                }
             }
         }
         scores
@@ -229,25 +235,28 @@ fn unjudged(statement: &Statement) -> GradedExpectation {
     GradedExpectation { text: statement.text().to_owned(), id, ..GradedExpectation::default() }
 }
 
-/// The verdict of the votes on a statement; nothing where they decide none.
+/// The verdict of the votes on a statement; the reason where they decide none.
 pub(super) fn judge_statement(
     statement: &Statement,
     Given { said, missing }: &Given<'_, JudgedStatement>,
     corpus: &Corpus,
-) -> Option<GradedExpectation> {
+) -> Result<GradedExpectation, Open> {
     let look_up = |vote: &&JudgedStatement| {
         Evidence::of(corpus, &vote.quotes, &vote.absent, statement.text())
     };
-    let evidence: Vec<Evidence> = said.iter().map(look_up).collect();
-    let is_pass = |(vote, evidence): (&&JudgedStatement, &Evidence)| {
+    let judged = said.iter().map(|vote| (*vote, look_up(vote)));
+    let (decided, open) = Open::sort(judged, |vote, evidence| {
+        evidence.undecided().filter(|_| vote.verdict == JudgedVerdict::Pass)
+    });
+    let is_pass = |(vote, evidence): &(&JudgedStatement, Evidence)| {
         vote.verdict == JudgedVerdict::Pass && evidence.holds()
     };
-    let verdicts: Vec<bool> = said.iter().zip(&evidence).map(is_pass).collect();
-    let majority = Majority::of(&verdicts, *missing)?;
-    let (vote, evidence) = (said[majority.speaker], &evidence[majority.speaker]);
+    let verdicts: Vec<bool> = decided.iter().map(is_pass).collect();
+    let majority = Majority::of(&verdicts, missing + open.count()).ok_or(open)?;
+    let (vote, evidence) = &decided[majority.speaker];
     let objection = evidence.objection().filter(|_| vote.verdict == JudgedVerdict::Pass);
     let described = evidence.describe(&vote.reasoning);
-    Some(GradedExpectation {
+    Ok(GradedExpectation {
         passed: majority.passed,
         evidence_found: evidence.found(objection.is_some()),
         quotes: evidence.kept(),
@@ -268,9 +277,9 @@ fn judge_score(
     given: &Given<'_, JudgedScore>,
     expected: &str,
     corpus: &Corpus,
-) -> Option<RubricScore> {
+) -> Result<RubricScore, Open> {
     let scored = Scored::of(given, expected, Unquoted::Stands, corpus)?;
-    Some(RubricScore {
+    Ok(RubricScore {
         score: scored.score,
         evidence: scored.text,
         evidence_found: scored.evidence_found,

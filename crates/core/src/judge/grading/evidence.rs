@@ -34,6 +34,12 @@ pub struct Evidence {
     quotes: Vec<Quote>,
     absent: Vec<AbsentSearch>,
     absence: Absence,
+    /// Whether a quote is needed whatever was searched for: something else is expected besides.
+    needs_quote: bool,
+    /// What can't be searched because we did not keep it.
+    cut: Option<String>,
+    /// What of the run is missing because of a bound of ours: what would prove it may have been there.
+    missing: Option<String>,
 }
 
 impl Evidence {
@@ -56,7 +62,7 @@ impl Evidence {
                 extra: Extra::new(),
             }
         });
-        Self { quotes: quotes.collect(), absent: Vec::new(), absence }
+        Self { quotes: quotes.collect(), absence, missing: corpus.cut(), ..Self::default() }
     }
 
     /// Looks the quotes for an expectation up, and searches for what must not be there; only for an expectation that says that
@@ -81,13 +87,22 @@ impl Evidence {
         if absence == Absence::None {
             return found;
         }
-        found.absent = absent.iter().take(MAX_QUOTES).map(|one| search(corpus, one)).collect();
         let object = Object::of(expected, absence);
-        for name in &object.named {
-            let is_searched = |one: &Absent| Object::is_searched(name, &one.text);
-            if !absent.iter().take(MAX_QUOTES).any(is_searched) {
-                found.absent.push(searched(name, corpus.search_all(name)));
+        found.needs_quote = object.has_more;
+        let (names, places) = Self::names_and_places(corpus, &object, expected);
+        let absent = &absent[..absent.len().min(MAX_QUOTES)];
+        for one in absent {
+            let search = corpus.search(&one.text, &one.place);
+            let elsewhere = places.iter().filter(|place| !search.searched.contains(place));
+            let elsewhere: Vec<Search> =
+                elsewhere.map(|place| corpus.search(&one.text, place)).collect();
+            for search in std::iter::once(search).chain(elsewhere) {
+                found.add(&one.text, search);
             }
+        }
+        for name in &names {
+            let is_searched = absent.iter().any(|one| Object::is_searched(name, &one.text));
+            found.search_for(name, &places, is_searched, corpus);
         }
         if !found.absent.iter().any(|one| object.is_covered_by(&one.text)) {
             for one in &mut found.absent {
@@ -96,6 +111,76 @@ impl Evidence {
             }
         }
         found
+    }
+
+    /// What an expectation names that must be absent, and the files that it is about. A file that was made is what it is about
+    /// where something else is named, too.
+    fn names_and_places(
+        corpus: &Corpus,
+        object: &Object,
+        expected: &str,
+    ) -> (Vec<String>, Vec<String>) {
+        let is_place = |name: &&String| corpus.place(name).is_some();
+        let names: Vec<String> =
+            object.named.iter().filter(|name| !is_place(name)).cloned().collect();
+        let is_object = |name: &String| names.is_empty() && object.named.contains(name);
+        let mentioned = object.mentioned.iter().filter(|name| !is_object(name));
+        let mut places: Vec<String> = mentioned.filter_map(|name| corpus.place(name)).collect();
+        let expected = expected.to_lowercase();
+        places.extend(
+            [
+                ("answer", &["answer", "response", "reply", "antwort"][..]),
+                ("transcript", &["transcript"]),
+            ]
+            .into_iter()
+            .filter(|(_, words)| words.iter().any(|word| expected.contains(word)))
+            .filter_map(|(place, _)| corpus.place(place)),
+        );
+        (if names.is_empty() { object.named.clone() } else { names }, places)
+    }
+
+    /// Searches for what an expectation names, whatever the judge gives.
+    fn search_for(&mut self, name: &str, places: &[String], is_searched: bool, corpus: &Corpus) {
+        let searches: Vec<Search> = match places {
+            [] if !is_searched && self.absence == Absence::Whole => vec![corpus.search_all(name)],
+            [] => vec![corpus.search_files(name)],
+            places => places.iter().map(|place| corpus.search(name, place)).collect(),
+        };
+        for mut search in searches {
+            // It is enough that the judge searched what can be; and beside a quote nobody expects a picture to be read.
+            if !search.is_cut && (is_searched || self.absence != Absence::Whole) {
+                search.flaw = None;
+                if search.found_in.is_none() {
+                    continue;
+                }
+            }
+            self.add(name, search);
+        }
+    }
+
+    fn add(&mut self, text: &str, search: Search) {
+        let is_cut = search.is_cut && search.found_in.is_none();
+        let one = searched(text, search);
+        if let Some(flaw) = one.flaw.as_ref().filter(|_| is_cut) {
+            self.cut.get_or_insert_with(|| format!("\"{}\" {flaw}", one.text));
+        }
+        if !self.absent.contains(&one) {
+            self.absent.push(one);
+        }
+    }
+
+    /// Why a pass is neither proven nor unproven: what would show it was not kept. A text that is there refutes it all the same.
+    pub(super) fn undecided(&self) -> Option<String> {
+        if self.is_refuted() {
+            return None;
+        }
+        if let Some(cut) = &self.cut {
+            return Some(cut.clone());
+        }
+        let objection = self.objection()?;
+        let is_unfound = self.unfound().next().is_some() && !self.is_quoted();
+        let missing = self.missing.as_ref().filter(|_| is_unfound)?;
+        Some(format!("{objection}, and {missing}"))
     }
 
     /// Whether it proves anything: one quote is where it should be, or all that must be absent is; and nothing of that is
@@ -143,7 +228,7 @@ impl Evidence {
         {
             return Some(format!("\"{}\" {flaw}", cut_middle(&absent.text, MAX_QUOTE).0));
         }
-        if !self.absent.is_empty() {
+        if !self.absent.is_empty() && !self.needs_quote {
             return None;
         }
         if self.absence == Absence::Whole {
@@ -162,6 +247,10 @@ impl Evidence {
             Some(quote) => {
                 let text = cut_middle(&quote.text, MAX_QUOTE).0;
                 format!("the quote \"{text}\" is too short, or not the agent's, and proves nothing")
+            }
+            None if self.needs_quote && !self.absent.is_empty() => {
+                "a search proves what is absent, and the judge gave no quote for the rest"
+                    .to_owned()
             }
             None => "the judge gave no quote".to_owned(),
         })
@@ -222,12 +311,8 @@ impl Evidence {
     }
 }
 
-fn search(corpus: &Corpus, absent: &Absent) -> AbsentSearch {
-    searched(&absent.text, corpus.search(&absent.text, &absent.place))
-}
-
 fn searched(text: &str, search: Search) -> AbsentSearch {
-    let Search { mut searched, found_in, mut flaw } = search;
+    let Search { mut searched, found_in, mut flaw, .. } = search;
     let searched_count = searched.len() as u64;
     if searched.is_empty() && flaw.is_none() {
         flaw = Some("can't be searched for: there is nothing to search".to_owned());
@@ -240,13 +325,55 @@ fn searched(text: &str, search: Search) -> AbsentSearch {
 /// The ids of what an answer passes although nothing but a search could prove it, and none does: worth asking about once more.
 pub fn unsearched<A: Answer>(answer: &A, wanted: &[Wanted], corpus: &Corpus) -> Vec<String> {
     let is_unsearched = |one: &&Wanted| {
-        let proof = answer.passed(&one.id).filter(|_| one.absence == Absence::Whole);
+        let proof = answer.passed(&one.id).filter(|_| one.absence != Absence::None);
         proof.is_some_and(|(quotes, absent)| {
             let evidence = Evidence::of(corpus, quotes, absent, &one.text);
-            !evidence.holds() && !evidence.is_refuted()
+            let is_asked = one.absence == Absence::Whole || evidence.needs_quote;
+            let is_settled = evidence.is_refuted() || evidence.undecided().is_some();
+            is_asked && !evidence.holds() && !is_settled
         })
     };
     wanted.iter().filter(is_unsearched).map(|one| one.id.clone()).collect()
+}
+
+/// What has no verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Open {
+    /// How many votes pass it by what was not kept.
+    count: usize,
+    /// What that is.
+    why: Option<String>,
+}
+
+impl Open {
+    /// Tells the votes that decide something from those that can't, because what they need was not kept.
+    pub(super) fn sort<'v, T>(
+        votes: impl Iterator<Item = (&'v T, Evidence)>,
+        is_open: impl Fn(&T, &Evidence) -> Option<String>,
+    ) -> (Vec<(&'v T, Evidence)>, Self) {
+        let (mut decided, mut open) = (Vec::new(), Self::default());
+        for (vote, evidence) in votes {
+            match is_open(vote, &evidence) {
+                Some(why) => {
+                    open.count += 1;
+                    open.why.get_or_insert(why);
+                }
+                None => decided.push((vote, evidence)),
+            }
+        }
+        (decided, open)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Why there is no verdict: what was not kept, or else what the votes say.
+    pub(super) fn reason(&self, votes: impl FnOnce() -> String) -> String {
+        let kept =
+            |why: &String| format!("not measured, because not all of the run was kept: {why}");
+        self.why.as_ref().map_or_else(votes, kept)
+    }
 }
 
 /// The highest score that does not pass: what is left of a passing score whose quotes are nowhere.
@@ -278,13 +405,13 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Counts; nothing where no vote decides it.
+    /// Counts; the reason where no vote decides it.
     pub(super) fn of(
         given: &Given<'_, JudgedScore>,
         expected: &str,
         unquoted: Unquoted,
         corpus: &Corpus,
-    ) -> Option<Self> {
+    ) -> Result<Self, Open> {
         let stands = |evidence: &Evidence| {
             evidence.holds() || (unquoted == Unquoted::Stands && evidence.is_empty())
         };
@@ -296,18 +423,24 @@ impl Scored {
         let look_up = |vote: &&JudgedScore| {
             Evidence::with(corpus, &vote.quotes, &vote.absent, expected, absence)
         };
-        let Given { said, missing } = given;
-        let evidence: Vec<Evidence> = said.iter().map(look_up).collect();
-        let counts = |(vote, evidence): (&&JudgedScore, &Evidence)| {
+        let judged = given.said.iter().map(|vote| (*vote, look_up(vote)));
+        let is_open = |vote: &JudgedScore, evidence: &Evidence| {
+            let undecided =
+                evidence.undecided().filter(|_| !stands(evidence) || evidence.cut.is_some());
+            undecided.filter(|_| vote.score >= PASSING_SCORE)
+        };
+        let (decided, open) = Open::sort(judged, is_open);
+        let counts = |(vote, evidence): &(&JudgedScore, Evidence)| {
             if stands(evidence) { vote.score } else { vote.score.min(VOIDED) }
         };
-        let scores: Vec<u8> = said.iter().zip(&evidence).map(counts).collect();
-        let median = Median::of(&scores, *missing)?;
-        let (vote, evidence) = (said[median.speaker], &evidence[median.speaker]);
+        let scores: Vec<u8> = decided.iter().map(counts).collect();
+        let missing = given.missing + open.count;
+        let median = Median::of(&scores, missing).ok_or(open)?;
+        let (vote, evidence) = &decided[median.speaker];
         let described = evidence.describe(&vote.reasoning);
         let is_voided = vote.score >= PASSING_SCORE && !stands(evidence);
         let objection = evidence.objection().filter(|_| is_voided);
-        Some(Self {
+        Ok(Self {
             score: median.score,
             evidence_found: evidence.found(objection.is_some()),
             quotes: evidence.kept(),

@@ -20,7 +20,12 @@ pub use behaviour::grade_behaviour;
 pub use cases::{CasesSubject, grade_cases};
 pub use convention::{WORD_TARGET, front_matter, token_efficiency};
 pub use evals::{EvalsSubject, Need, grade_evals};
+use evidence::Open;
 pub use evidence::{Evidence, unsearched};
+
+/// Why an answer says nothing about a thing.
+const UNREAD: &str = "the judge said nothing that can be read, asked twice";
+const CONTRADICTED: &str = "the judge contradicted itself, asked twice";
 
 /// The answers to one question, one for each vote that came to something, and why the others did not.
 #[derive(Clone, Debug)]
@@ -56,13 +61,13 @@ impl<A> Votes<A> {
         Given { said: if said.len() * 2 > self.wanted { said } else { Vec::new() }, missing }
     }
 
-    /// Why there is no verdict on a thing that so many answers say something about.
-    fn reason(&self, said: usize) -> String {
+    /// Why there is no verdict on a thing that so many answers say something about, and of the others this.
+    fn reason(&self, said: usize, unread: &str) -> String {
         let mut failures = self.failures.clone();
         failures.dedup();
         let left_out = self.answers.len() - said.min(self.answers.len());
         if left_out > 0 && said == 0 {
-            failures.push("the judge said nothing that can be read, asked twice".to_owned());
+            failures.push(unread.to_owned());
         }
         if said > 0 {
             let wanted = self.wanted;
@@ -95,12 +100,21 @@ impl fmt::Display for NotGraded {
 
 impl NotGraded {
     fn of<A>(votes: &Votes<A>) -> Self {
-        Self { reason: votes.reason(0) }
+        Self { reason: votes.reason(0, UNREAD) }
     }
 
     /// These have no verdict.
-    fn about<A>(open: &[String], votes: &Votes<A>) -> Self {
-        Self { reason: format!("{}: {}", open.join(", "), votes.reason(0)) }
+    fn about<'o, A>(open: impl IntoIterator<Item = (&'o str, Open)>, votes: &Votes<A>) -> Self {
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for (name, open) in open {
+            let why = open.reason(|| votes.reason(0, UNREAD));
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push(name),
+                None => reasons.push((why, vec![name])),
+            }
+        }
+        let told = reasons.iter().map(|(why, names)| format!("{}: {why}", names.join(", ")));
+        Self { reason: told.collect::<Vec<_>>().join("; ") }
     }
 }
 

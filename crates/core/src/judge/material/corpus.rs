@@ -37,9 +37,16 @@ pub(super) enum Gap {
     Link,
     Unreadable,
     TooMany,
+    /// It was produced or said, and the run does not have it.
+    NotKept,
 }
 
 impl Gap {
+    /// Whether it is there because of a bound of ours: then it says nothing about the agent's work.
+    fn is_ours(self) -> bool {
+        matches!(self, Self::TooLarge | Self::TooMany | Self::NotKept)
+    }
+
     fn why(self) -> &'static str {
         match self {
             Self::TooLarge => "too large",
@@ -47,6 +54,7 @@ impl Gap {
             Self::Link => "a link",
             Self::Unreadable => "not readable",
             Self::TooMany => "too many files",
+            Self::NotKept => "not kept",
         }
     }
 }
@@ -63,6 +71,8 @@ pub struct Search {
     pub found_in: Option<String>,
     /// Why the search proves nothing, if it does not.
     pub flaw: Option<String>,
+    /// Whether that is because of what we did not keep or can't read, and no fault of the search.
+    pub is_cut: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -294,9 +304,13 @@ impl Corpus {
         let is_meant = |name: &str| if is_known { is_named(name) } else { scope.is_within(name) };
         let sources: Vec<&Source> =
             self.sources.iter().filter(|source| is_meant(&source.name)).collect();
-        let searched: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
-        let no_search =
-            |flaw: String| Search { searched: searched.clone(), found_in: None, flaw: Some(flaw) };
+        let mut searched: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
+        searched.dedup();
+        let no_search = |flaw: String| Search {
+            searched: searched.clone(),
+            flaw: Some(flaw),
+            ..Search::default()
+        };
         let Ok(pattern) = pattern_of(text).transpose() else {
             return no_search("is no pattern that can be searched for".to_owned());
         };
@@ -311,14 +325,38 @@ impl Corpus {
             None => source.has(plain),
         };
         let found_in = sources.iter().find(has).map(|source| source.name.clone());
-        let gap = self.gaps.iter().find(|(name, _)| is_meant(name));
+        let gaps = || self.gaps.iter().filter(|(name, _)| is_meant(name));
+        let gap = gaps().find(|(_, gap)| gap.is_ours()).or_else(|| gaps().next());
+        let is_cut = gap.is_some_and(|(_, gap)| gap.is_ours());
         let flaw = gap.map(|(name, gap)| {
-            format!(
-                "can't be searched for in all of {name} ({}); name the file to search",
-                gap.why()
-            )
+            let advice = if is_cut { "" } else { "; name the file to search" };
+            format!("can't be searched for in all of {name} ({}){advice}", gap.why())
         });
-        Search { searched, found_in, flaw }
+        Search { searched, found_in, flaw, is_cut }
+    }
+
+    /// Searches for a text in the files that the agent made, or in its answer where it made none: an answer may tell what was
+    /// taken out of them.
+    pub(in crate::judge) fn search_files(&self, text: &str) -> Search {
+        let is_file = |name: &String| name.starts_with("outputs");
+        let names = self.sources.iter().map(|source| &source.name);
+        let has_files = names.chain(self.gaps.iter().map(|(name, _)| name)).any(is_file);
+        let scope = Scope::of("");
+        self.search_in(text, &Scope { is_files: has_files, ..scope })
+    }
+
+    /// The place that a name means: a file that was made, the answer, or the transcript.
+    pub(in crate::judge) fn place(&self, name: &str) -> Option<String> {
+        let scope = Scope::of(name);
+        let names = self.sources.iter().map(|source| &source.name);
+        let mut names = names.chain(self.gaps.iter().map(|(name, _)| name));
+        names.find(|name| scope.is_file(name)).cloned()
+    }
+
+    /// What of the run is not here because of a bound of ours.
+    pub(in crate::judge) fn cut(&self) -> Option<String> {
+        let (name, gap) = self.gaps.iter().find(|(_, gap)| gap.is_ours())?;
+        Some(format!("{name} is not there as a whole ({})", gap.why()))
     }
 
     /// Whether a text is part of the material as it is.
@@ -371,6 +409,8 @@ struct Scope {
     is_transcript: bool,
     /// What was produced, and the transcript.
     is_all: bool,
+    /// Files and their names only.
+    is_files: bool,
     /// A path below the outputs; empty for all that was produced.
     file: String,
 }
@@ -381,7 +421,7 @@ impl Scope {
         let file = place.trim_start_matches("./").trim_start_matches("outputs/").trim_matches('/');
         let is_all = matches!(file, "outputs" | "output" | "all" | "*");
         let file = if is_all { String::new() } else { file.to_owned() };
-        Self { is_transcript: place == "transcript", is_all: false, file }
+        Self { is_transcript: place == "transcript", is_all: false, is_files: false, file }
     }
 
     /// Whether this file is named.
@@ -400,8 +440,9 @@ impl Scope {
 
     /// Whether this is searched when no file is named.
     fn is_within(&self, name: &str) -> bool {
-        let is_produced =
-            name.starts_with("outputs") || matches!(name, "list of files" | NO_LIST | "answer");
+        let is_produced = name.starts_with("outputs")
+            || matches!(name, "list of files" | NO_LIST)
+            || (name == "answer" && !self.is_files);
         let is_transcript = name == "transcript";
         if self.is_transcript {
             is_transcript

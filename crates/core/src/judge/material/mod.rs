@@ -19,9 +19,12 @@ mod unseen;
 use std::path::Path;
 
 use skillgauge_format::part::LeftOut;
-use skillgauge_format::transcript::Transcript;
+use skillgauge_format::transcript::{Event, EventKind, Transcript};
+
+use crate::check::Unkept;
 
 pub use blind::Blind;
+use corpus::Gap;
 pub(in crate::judge) use corpus::NO_LIST;
 pub use corpus::{Corpus, Search, Unfound};
 pub use fence::{Fence, FenceKey};
@@ -81,6 +84,8 @@ pub struct Sources<'s> {
     pub transcript: Option<&'s Transcript>,
     /// The folder with what it produced; none when only a transcript is judged.
     pub outputs: Option<&'s Path>,
+    /// The record of the run, which tells what was produced and not kept; none when there is none.
+    pub record: Option<&'s Path>,
     /// The text of SKILL.md, where the judge is to see it.
     pub skill: Option<&'s str>,
     /// Paths that must not be shown.
@@ -109,12 +114,17 @@ impl Material {
     pub fn gather(sources: &Sources<'_>, budget: &Budget) -> Self {
         let mut corpus = Corpus::default();
         let Sources { blind, key, .. } = *sources;
-        let outputs =
-            sources.outputs.map(|folder| outputs::digest(folder, blind, key, budget, &mut corpus));
+        let unkept = sources.record.map(Unkept::read);
+        let outputs = sources.outputs.map(|folder| {
+            outputs::digest(folder, unkept.as_ref(), blind, key, budget, &mut corpus)
+        });
         let transcript = match sources.transcript {
             Some(found) => transcript::digest(found, blind, key, budget.transcript, &mut corpus),
             None => TranscriptDigest::absent(),
         };
+        if sources.transcript.is_some_and(is_answer_cut) {
+            corpus.has_gap(transcript::ANSWER, Gap::NotKept);
+        }
         let skill = sources.skill.map(|text| {
             let text = blind.apply(text);
             crate::text::cut_middle(&text, budget.skill).0
@@ -137,4 +147,18 @@ impl Material {
         };
         (left_out != LeftOut::default()).then_some(left_out)
     }
+}
+
+/// The last words are not cut to less than this; a shorter text that tells of a cut is the agent's own.
+const LEAST_CUT: usize = 100_000;
+
+/// Whether the agent's last words were recorded without a part of them, or not at all.
+fn is_answer_cut(transcript: &Transcript) -> bool {
+    let is_text =
+        |event: &&Event| event.sub_agent.is_none() && matches!(event.kind, EventKind::Text { .. });
+    let last = transcript.events.iter().rev().find(is_text);
+    let is_cut = |words: &str| words.len() > LEAST_CUT && words.contains(" bytes left out]");
+    transcript.end.cut.is_some_and(|cut| cut.events > 0)
+        || last.is_some_and(|event| event.cut_bytes.is_some_and(|bytes| bytes > 0))
+        || last_words(transcript).is_some_and(is_cut)
 }

@@ -14,6 +14,7 @@ use super::Budget;
 use super::blind::Blind;
 use super::corpus::{Corpus, Gap, NO_LIST, Whose};
 use super::fence::{FenceKey, mark};
+use crate::check::Unkept;
 use crate::files::{FileKind, Walk};
 use crate::text::{cut_middle, printable};
 
@@ -29,6 +30,9 @@ const CUT_NOTE: usize = 40;
 const MAX_FILES: usize = 10_000;
 /// Bytes of contents that are held at once; beyond that only the beginnings are.
 const MAX_HELD: usize = 8 << 20;
+
+/// Files that were not kept and are named.
+const MAX_UNKEPT: usize = 20;
 
 /// The list of no files.
 const NO_FILES: &str = "No files were produced.\n";
@@ -62,6 +66,7 @@ enum Content {
 
 pub(super) fn digest(
     folder: &Path,
+    unkept: Option<&Result<Option<Unkept>, String>>,
     blind: &Blind,
     key: FenceKey,
     budget: &Budget,
@@ -93,18 +98,84 @@ pub(super) fn digest(
         }
         found.push(file);
     }
+    let unkept = unkept_lines(unkept, &found, blind, corpus);
     let mut left_out = OutputsLeftOut {
         of_files: found.len() as u64 + beyond,
+        not_kept: unkept.count,
         binary: found.iter().filter(|file| matches!(file.content, Content::Binary)).count() as u64,
         ..OutputsLeftOut::default()
     };
     let mut text = String::new();
-    list(&found, beyond, budget, &mut text, &mut left_out);
-    add_names(&found, corpus);
+    list(&found, beyond, &unkept, budget, &mut text, &mut left_out);
+    add_names(&found, &unkept, corpus);
     let mark = show(&found, key, budget, &mut text, &mut left_out);
     let is_complete =
         OutputsLeftOut { of_files: 0, ..left_out.clone() } == OutputsLeftOut::default();
     OutputsDigest { text, left_out: (!is_complete).then_some(left_out), mark: Some(mark) }
+}
+
+/// What the run produced and does not have.
+#[derive(Default)]
+struct NotKept {
+    count: u64,
+    /// Names, as far as they are known, and why.
+    names: Vec<(String, &'static str)>,
+    /// Whether there may be more that nobody counted.
+    is_open: bool,
+}
+
+fn unkept_lines(
+    unkept: Option<&Result<Option<Unkept>, String>>,
+    found: &[Found],
+    blind: &Blind,
+    corpus: &mut Corpus,
+) -> NotKept {
+    let unkept = match unkept {
+        None | Some(Ok(None)) => return NotKept::default(),
+        Some(Err(_)) => {
+            corpus.has_gap("outputs", Gap::Unreadable);
+            return NotKept { is_open: true, ..NotKept::default() };
+        }
+        Some(Ok(Some(unkept))) => unkept,
+    };
+    let all = unkept
+        .files
+        .iter()
+        .map(|(path, why)| (blind.apply(&printable(&path.to_string_lossy())).into_owned(), *why));
+    // What somebody has put there since is there.
+    let is_gone = |name: &str| !found.iter().any(|file| file.name == name);
+    let names: Vec<_> = all.filter(|(name, _)| is_gone(name)).collect();
+    for (name, _) in names.iter().take(MAX_FILES) {
+        corpus.has_gap(&format!("outputs/{name}"), Gap::NotKept);
+    }
+    let is_open = unkept.is_partial || !unkept.folders.is_empty();
+    if is_open || unkept.unnamed > 0 || names.len() > MAX_FILES {
+        corpus.has_gap("outputs", Gap::NotKept);
+    }
+    NotKept { count: names.len() as u64 + unkept.unnamed, names, is_open }
+}
+
+impl NotKept {
+    fn is_none(&self) -> bool {
+        self.count == 0 && !self.is_open
+    }
+
+    /// What the judge is told of it.
+    fn tell(&self, text: &mut String) {
+        if self.is_none() {
+            return;
+        }
+        let more = if self.is_open { " or more" } else { "" };
+        let were = if self.count == 1 && !self.is_open { "file was" } else { "files were" };
+        let _ = writeln!(
+            text,
+            "[{}{more} {were} produced and not kept: nobody can see them]",
+            self.count
+        );
+        for (name, why) in self.names.iter().take(MAX_UNKEPT) {
+            let _ = writeln!(text, "- {name} ({why})");
+        }
+    }
 }
 
 fn read(folder: &Path, path: &Path, blind: &Blind, limit: usize, corpus: &mut Corpus) -> Found {
@@ -173,8 +244,11 @@ fn read_text(file: &Path, most: u64) -> std::io::Result<Option<Decoded>> {
         // A letter that the end of the head cuts is no mistake.
         Err(error) => error.error_len().is_none() && bytes.len() >= SNIFFED,
     };
-    if !is_text || head.contains(&0) {
+    if head.contains(&0) {
         return Ok(None);
+    }
+    if !is_text {
+        return Ok(single_bytes(&bytes).map(|text| Decoded { text, is_whole: true }));
     }
     let is_utf8 = match std::str::from_utf8(&bytes) {
         Ok(_) => true,
@@ -182,6 +256,26 @@ fn read_text(file: &Path, most: u64) -> std::io::Result<Option<Decoded>> {
     };
     let is_whole = is_utf8 && !bytes.contains(&0);
     Ok(Some(Decoded { text: String::from_utf8_lossy(&bytes).into_owned(), is_whole }))
+}
+
+/// Text of which each letter takes one byte, in the code page of the west; nothing when it does not look like it.
+fn single_bytes(bytes: &[u8]) -> Option<String> {
+    // 0x80 to 0x9f of windows-1252; five of them mean nothing.
+    const MARKS: &str = "€\u{fffd}‚ƒ„…†‡ˆ‰Š‹Œ\u{fffd}Ž\u{fffd}\u{fffd}‘’“”•–—˜™š›œ\u{fffd}žŸ";
+    let letter = |byte: &u8| match byte {
+        0x80..=0x9f => {
+            MARKS.chars().nth(usize::from(byte - 0x80)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
+        byte => char::from(*byte),
+    };
+    let text: String = bytes.iter().map(letter).collect();
+    let is_odd = |letter: &char| {
+        (letter.is_control() && !letter.is_whitespace()) || *letter == char::REPLACEMENT_CHARACTER
+    };
+    let plain =
+        bytes.iter().filter(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()).count();
+    let is_text = !text.chars().any(|letter| is_odd(&letter)) && plain * 10 >= bytes.len() * 7;
+    is_text.then_some(text)
 }
 
 /// Text of which each letter takes two or four bytes.
@@ -244,7 +338,14 @@ impl Wide {
 }
 
 /// That a file is there is shown by its name, as it stands in the list and before its contents.
-fn add_names(found: &[Found], corpus: &mut Corpus) {
+fn add_names(found: &[Found], unkept: &NotKept, corpus: &mut Corpus) {
+    let unkept_names = unkept.names.iter().take(MAX_UNKEPT);
+    let pieces =
+        unkept_names.flat_map(|(name, _)| [(Whose::Ours, "\n- "), (Whose::Theirs, &**name)]);
+    corpus.add_pieces("list of files", pieces);
+    if found.is_empty() && !unkept.is_none() {
+        return;
+    }
     if found.is_empty() {
         // Nothing else shows that nothing was made.
         return corpus.add(NO_LIST, NO_FILES);
@@ -282,12 +383,14 @@ const NOTES: usize = 200;
 fn list(
     found: &[Found],
     beyond: u64,
+    unkept: &NotKept,
     budget: &Budget,
     text: &mut String,
     left_out: &mut OutputsLeftOut,
 ) {
+    unkept.tell(text);
     if found.is_empty() {
-        text.push_str(NO_FILES);
+        text.push_str(if unkept.is_none() { NO_FILES } else { "No file was kept.\n" });
         return;
     }
     let _ = writeln!(text, "[{} files]", left_out.of_files);

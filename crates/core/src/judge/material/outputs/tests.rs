@@ -16,7 +16,7 @@ impl Folder {
     fn digest(&self, budget: &Budget) -> (OutputsDigest, Corpus) {
         let mut corpus = Corpus::default();
         let digest =
-            digest(self.0.path(), &Blind::default(), FenceKey::new(1), budget, &mut corpus);
+            digest(self.0.path(), None, &Blind::default(), FenceKey::new(1), budget, &mut corpus);
         (digest, corpus)
     }
 }
@@ -42,11 +42,12 @@ fn what_is_not_text_is_named_with_its_size_and_links_are_not_followed() {
     std::os::unix::fs::symlink("/etc/passwd", folder.0.path().join("link")).unwrap();
     let (digest, corpus) = folder.digest(&Budget::default());
     assert!(digest.text.contains("- image.png (6 bytes, not text)"), "{}", digest.text);
-    assert!(digest.text.contains("- latin1.txt (11 bytes, not text)"), "{}", digest.text);
+    assert!(digest.text.contains("- latin1.txt (11 bytes)\n"), "{}", digest.text);
+    assert_eq!(corpus.find("café café x"), Ok("outputs/latin1.txt"));
     #[cfg(unix)]
     assert!(digest.text.contains("- link (11 bytes, a link)"), "{}", digest.text);
     assert!(!digest.text.contains("root:") && corpus.find("root:").is_err());
-    assert_eq!(digest.left_out.unwrap().binary, 2);
+    assert_eq!(digest.left_out.unwrap().binary, 1);
 }
 
 #[test]
@@ -56,6 +57,7 @@ fn nothing_produced_is_said_and_so_is_a_missing_folder() {
     let mut corpus = Corpus::default();
     let none = digest(
         Path::new("/nowhere/at/all"),
+        None,
         &Blind::default(),
         FenceKey::new(1),
         &Budget::default(),
@@ -183,12 +185,54 @@ fn text_of_two_and_four_bytes_a_letter_is_read() {
 }
 
 #[test]
+fn text_of_one_byte_a_letter_is_read() {
+    let folder = Folder::new(&[("a.txt", b"Gr\xfc\xdfe, TODO: 5 \x80 \x96 now")]);
+    let (digest, corpus) = folder.digest(&Budget::default());
+    assert!(digest.text.contains("Grüße, TODO: 5 € – now"), "{}", digest.text);
+    let search = corpus.search("TODO", "");
+    assert_eq!(search.found_in.as_deref(), Some("outputs/a.txt"));
+    assert_eq!(search.searched, ["outputs/a.txt", "list of files"], "each is named once");
+}
+
+#[test]
+fn what_was_produced_and_not_kept_is_told_and_leaves_a_search_open() {
+    let record = |outputs: &str| format!(r#"{{"execution": {{"outputs": {outputs}}}}}"#);
+    for (outputs, told, gap) in [
+        (
+            r#"{"files": [{"path": "big.txt", "change": "added", "stored": "too_large"}]}"#,
+            "[1 file was produced and not kept: nobody can see them]\n- big.txt (too large to be kept)\n",
+            "outputs/big.txt (not kept)",
+        ),
+        (
+            r#"{"files": [], "notes": [{"note": "too_many_files", "left_out": 7}]}"#,
+            "[7 files were produced and not kept: nobody can see them]\n",
+            "outputs (not kept)",
+        ),
+    ] {
+        let folder = Folder::new(&[]);
+        let file = folder.0.path().with_extension("json");
+        fs_err::write(&file, record(outputs)).unwrap();
+        let unkept = Unkept::read(&file);
+        fs_err::remove_file(&file).unwrap();
+        let mut corpus = Corpus::default();
+        let (blind, key) = (Blind::default(), FenceKey::new(1));
+        let budget = Budget::default();
+        let digest = digest(folder.0.path(), Some(&unkept), &blind, key, &budget, &mut corpus);
+        assert!(digest.text.starts_with(told), "{}", digest.text);
+        assert!(!digest.text.contains("No files were produced"), "{}", digest.text);
+        assert!(digest.left_out.unwrap().not_kept > 0);
+        let search = corpus.search("TODO", "");
+        assert!(search.is_cut && search.flaw.as_ref().unwrap().contains(gap), "{search:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_searched_is_a_flaw_that_is_named() {
     let mut late = vec![b'a'; 9000];
     late.extend(b"\xff\xfeT\0O\0D\0O\0");
     for (name, bytes, why) in [
         ("a.bin", &b"\x89PNG\0\x01"[..], "not text"),
-        ("latin1.txt", b"caf\xe9 TODO", "not text"),
+        ("noise.dat", b"\xe9\xff\x81\xfe\x01 TODO", "not text"),
         ("late.txt", &late, "not text"),
     ] {
         let files = [("report.md", &b"fine"[..]), (name, bytes)];
