@@ -78,7 +78,8 @@ const LOCAL: &str = "\
 
 `openai:NAME` reaches any server that speaks OpenAI's chat completions (llama.cpp, Ollama, vLLM, LM Studio): set `OPENAI_BASE_URL` to its \
 address, such as `http://127.0.0.1:8080/v1`, and `OPENAI_API_KEY` to anything. Ask one thing at a time with `--jobs 1`. Measure the \
-judge before you believe it: `skillgauge grade SKILL --self-test`, then `skillgauge calibrate` (judge.md).
+judge before you believe it: `skillgauge grade SKILL --self-test`, then `skillgauge calibrate` (judge.md). Expect little of a \
+small model. One that repeats itself writes until its limit on tokens; `--judge-context` bounds the answer, too.
 ";
 
 const OPENCODE: &str = "\
