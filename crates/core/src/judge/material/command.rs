@@ -288,6 +288,10 @@ fn arguments_without<'w>(
     for &word in arguments {
         let is_ignoring = kept.last().is_some_and(|last| matches!(*last, "-I" | "--ignore"));
         if is_own(word) {
+            // A program that is fed the skill works on nothing else, whatever its arguments look like.
+            if word.starts_with('<') || kept.last() == Some(&"<") {
+                return None;
+            }
             // What is left out by the command itself is not read.
             let is_excluded =
                 word.contains("exclude") || word.trim_matches(['"', '\'']).starts_with('!');
@@ -555,6 +559,8 @@ mod tests {
                 Some("make"),
             ),
             ("base64 .claude/skills/csv-report/SKILL.md", None),
+            ("tr a-z A-Z < .claude/skills/csv-report/SKILL.md", None),
+            ("tr a-z A-Z <.claude/skills/csv-report/SKILL.md; cat a.csv", Some("cat a.csv")),
             ("pandoc .claude/skills/csv-report/SKILL.md", None),
             ("find . -name SKILL.md", None),
             ("find / -name SKILL.md 2>/dev/null | xargs cat", None),
